@@ -1,0 +1,26 @@
+"""Errors a user may meet. Each message is one sentence that names what is wrong, where, and the remedy."""
+
+from __future__ import annotations
+
+
+class TreeballError(Exception):
+    """Base of every error treeball raises on purpose; the command line prints it without a traceback."""
+
+    exit_code = 1
+
+
+class InputError(TreeballError):
+    """A file, an option or a name given by the user cannot be used as it is."""
+
+    exit_code = 2
+
+
+class MissingExtraError(InputError):
+    """An optional library is needed for what was asked."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the library {library!r}: install it with  pip install 'treeball[{extra}]'")
+
+
+class NumericalError(TreeballError):
+    """The arithmetic left the range of float64."""
