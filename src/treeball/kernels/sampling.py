@@ -1,0 +1,92 @@
+"""Random numbers for the workers: a counter in, 64 random bits out (splitmix64), so no state outlives an epoch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint64
+
+from .compiler import compiled
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+_LOW, _UNIT = np.uint64(0xFFFFFFFF), 2.0**-32
+
+
+@compiled
+def mix(z):
+    """Finaliser of splitmix64."""
+    z = (z ^ (z >> _S30)) * _MIX_A
+    z = (z ^ (z >> _S27)) * _MIX_B
+    return z ^ (z >> _S31)
+
+
+@compiled
+def below(bits, bound):
+    """A number in [0, bound) from 64 random bits; bound < 2**32."""
+    return np.int64(((bits >> _S32) * uint64(bound)) >> _S32)
+
+
+@compiled
+def stream(seed, epoch, worker):
+    """Start of the random stream that belongs to one worker in one epoch."""
+    state = mix(uint64(seed) + GOLDEN)
+    state = mix(state ^ (uint64(epoch) + GOLDEN))
+    return mix(state ^ (uint64(worker) + GOLDEN))
+
+
+@compiled
+def visiting_order(count, state):
+    """Offset and stride that visit 0 .. count-1 once each: offset + i * stride (mod count), stride prime to count.
+
+    Over pairs that lie in random order this gives every epoch an order of its own that costs no memory, and every
+    worker another share of the pairs in every epoch.
+    """
+    offset = below(mix(state + GOLDEN), max(count, 1))
+    stride = 1 + below(mix(state + GOLDEN + GOLDEN), max(count - 1, 1))
+    while True:
+        a, b = stride, count
+        while b:
+            a, b = b, a % b
+        if a <= 1:
+            return offset, stride
+        stride = stride % count + 1
+
+
+@compiled
+def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
+    """Fill chosen[1:] with uniform nodes that are neither `head` nor one of positive_idx[first:last].
+
+    `dice` gets a number in [0, 1) for each of them. Returns the number of entries of `chosen` in use (1 when every
+    other node is a positive) and the advanced state.
+    """
+    if n - 1 - (last - first) <= 0:
+        return 1, state
+    count = chosen.size
+    for j in range(1, count):
+        bits = mix(state + uint64(j) * GOLDEN)
+        chosen[j] = below(bits, n)
+        dice[j] = np.float64(bits & _LOW) * _UNIT
+    state += uint64(count) * GOLDEN
+    taken = 0
+    for j in range(1, count):
+        taken += chosen[j] == head
+    for i in range(first, last):
+        node = np.int64(positive_idx[i])
+        for j in range(1, count):
+            taken += chosen[j] == node
+    if taken:
+        for j in range(1, count):
+            while chosen[j] == head or _among(chosen[j], positive_idx, first, last):
+                state += GOLDEN
+                chosen[j] = below(mix(state), n)
+    return count, state
+
+
+@compiled
+def _among(node, nodes, first, last):
+    for i in range(first, last):
+        if nodes[i] == node:
+            return True
+    return False
