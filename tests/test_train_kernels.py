@@ -82,7 +82,9 @@ def exact_gradient(points, distance, riemannian):
 def take_step(step_function, vectors, step, bound, dice=0.0):
     count = vectors.shape[0] - 1
     x, s = np.empty((vectors.shape[1], count + 1)), np.empty((5, count))
-    return step_function(vectors, 0, np.arange(1, count + 1), np.full(count, dice), count, step, bound, x, s)
+    return step_function(
+        vectors, 0, np.arange(1, count + 1), np.full(count, dice), count, count, step, bound, x, s, x[:, 0].copy()
+    )
 
 
 @pytest.mark.parametrize("dim", [2, 5, 17])
@@ -188,6 +190,32 @@ def test_coinciding_points_stay_finite():
         assert np.isfinite(points).all()
 
 
+@pytest.mark.parametrize("geometry", ["poincare", "lorentz", "euclidean"])
+def test_a_draw_of_negatives_can_serve_the_next_pair(geometry):
+    """Another head and another positive, the negatives kept from the call before: the loss is that of a full call."""
+    ball = ball_points(np.random.default_rng(5), 9, 3, 3.0)
+    vectors = to_hyperboloid(ball) if geometry == "lorentz" else ball
+    function = getattr(steps, f"{geometry}_step")
+    count = 6
+    dice, bound = np.zeros(count), 1e9 if geometry == "lorentz" else 1.0
+    x, s, u = np.empty((vectors.shape[1], count + 1)), np.empty((5, count)), np.empty(vectors.shape[1])
+    function(vectors.copy(), 0, np.array([1, 4, 5, 6, 7, 8]), dice, count, count, 0.1, bound, x, s, u)
+    chosen = np.array([3, 4, 5, 6, 7, 8])
+    shared, alone = vectors.copy(), vectors.copy()
+    loss, _ = function(shared, 2, chosen, dice, count, 1, 0.1, bound, x, s, u)
+    expected, _ = function(alone, 2, chosen, dice, count, count, 0.1, bound, x.copy(), s.copy(), u)
+    assert loss == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(shared, alone, rtol=1e-12)
+
+
+def test_clash_finds_the_head_and_every_positive():
+    positives = np.array([99, 2, 5, 7, 99], np.int32)
+    for node in (3, 2, 5, 7):
+        assert sampling.clash(np.array([2, 1, node, 8]), 3, positives, 1, 4)
+    assert not sampling.clash(np.array([2, 1, 4, 8]), 3, positives, 1, 4)  # the first entry is the positive itself
+    assert not sampling.clash(np.array([2, 99]), 3, positives, 1, 4)
+
+
 def test_negatives_exclude_the_head_and_its_positives_and_are_uniform():
     n, draws = 12, 4000
     chosen, dice = np.zeros(6, np.int64), np.zeros(6)
@@ -228,8 +256,8 @@ def run_epochs(vectors, first_epoch, count, seed=1):
     ptr = np.concatenate([[0, 0], np.arange(1, n)]).astype(np.int64)
     counters = np.zeros(5)
     train.train_epochs(
-        train.POINCARE, vectors, heads, tails, np.ones(n - 1), ptr, tails, 0, n - 1, np.full(count, 0.1), first_epoch,
-        10, 0.999, seed, 0, counters,
+        train.POINCARE, vectors, heads, tails, np.ones(n - 1), ptr, tails, np.full(count, 0.1), first_epoch,
+        10, 0.999, seed, 0, 1, counters,
     )  # fmt: skip
     return counters
 

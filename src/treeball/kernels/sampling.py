@@ -55,6 +55,19 @@ def visiting_order(count, state):
 
 
 @compiled
+def clash(chosen, head, positive_idx, first, last):
+    """Whether chosen[1:] holds `head` or one of positive_idx[first:last]."""
+    taken = 0
+    for j in range(1, chosen.size):
+        taken += chosen[j] == head
+    for i in range(first, last):
+        node = np.int64(positive_idx[i])
+        for j in range(1, chosen.size):
+            taken += chosen[j] == node
+    return taken > 0
+
+
+@compiled
 def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
     """Fill chosen[1:] with uniform nodes that are neither `head` nor one of positive_idx[first:last].
 
@@ -69,14 +82,7 @@ def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
         chosen[j] = below(bits, n)
         dice[j] = np.float64(bits & _LOW) * _UNIT
     state += uint64(count) * GOLDEN
-    taken = 0
-    for j in range(1, count):
-        taken += chosen[j] == head
-    for i in range(first, last):
-        node = np.int64(positive_idx[i])
-        for j in range(1, count):
-            taken += chosen[j] == node
-    if taken:
+    if clash(chosen, head, positive_idx, first, last):
         for j in range(1, count):
             while chosen[j] == head or _among(chosen[j], positive_idx, first, last):
                 state += GOLDEN
@@ -86,7 +92,7 @@ def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
 
 @compiled
 def _among(node, nodes, first, last):
+    found = False
     for i in range(first, last):
-        if nodes[i] == node:
-            return True
-    return False
+        found |= nodes[i] == node
+    return found

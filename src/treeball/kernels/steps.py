@@ -10,10 +10,11 @@ A always moves by the gradient over all j. A negative with a small share p_j < S
 p_j / SMALL_SHARE, and then as if its share were SMALL_SHARE: the same on average, at a fraction of the writes.
 
 Each step takes `vectors` (n, width), changed in place; `head`, the row of A; `chosen` (m+1,), the rows of B and the
-negatives, of which the first `count` are in use, with a random number in [0, 1) for each in `dice`; the `step` length;
-the `bound` a vector may not pass; and the scratch arrays `x` (width, m+2) and `s` (5, m+1). It returns the loss and the
-number of vectors that were clamped to `bound`. Rows are added to, never replaced: another worker, or a repeat among the
-negatives, may have moved a vector since it was gathered.
+negatives, of which the first `count` are in use and the first `fresh` (all, or B alone) differ from the last call;
+`dice`, a random number in [0, 1) for each; the `step` length; the `bound` a vector may not pass; and the scratch arrays
+`x` (width, m+2), `s` (5, m+1) and `u` (width,), which keep what was gathered for the next call. It returns the loss and
+the number of vectors that were clamped to `bound`. Another worker, or a repeat among the negatives, may move a vector
+after it was gathered: so all formulas use the gathered copies, and rows are added to, never replaced.
 """
 
 from __future__ import annotations
@@ -35,67 +36,67 @@ _FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
 @compiled(fastmath=_FAST)
-def poincare_step(vectors, head, chosen, dice, count, step, bound, x, s):
+def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Poincare ball, as Nickel & Kiela 2017: Riemannian gradient, step by addition, clamp to norm `bound`.
 
     With a = 1-|u|^2, b = 1-|v|^2, g = |u-v|^2 and t = sqrt(g(g+ab)):  exp(-d) = ab / (2g + ab + 2t), and the Riemannian
     gradient of d is  a (g u + a(u-v)) / 2t  at u and  b (g v + b(v-u)) / 2t  at v.
     """
     dim = vectors.shape[1]
-    u = vectors[head]
-    gap2, rim, share, pull = s[0], s[1], s[2], s[3]
+    gap2, rim, share, pull, both = s[0], s[1], s[2], s[3], s[4]
     a = 1.0
     for k in range(dim):
+        u[k] = vectors[head, k]
         a -= u[k] * u[k]
-    for j in range(count):
+    for j in range(fresh):
+        rim[j] = 1.0
         row = vectors[chosen[j]]
         for k in range(dim):
             x[k, j] = row[k]
+    for k in range(dim):
+        for j in range(fresh):
+            rim[j] -= x[k, j] * x[k, j]
     for j in range(count):
         gap2[j] = _COINCIDENT
-        rim[j] = 1.0
     for k in range(dim):
         uk = u[k]
         for j in range(count):
             gap2[j] += (x[k, j] - uk) * (x[k, j] - uk)
-            rim[j] -= x[k, j] * x[k, j]
-    total = 0.0
+    total = along = 0.0
     for j in range(count):
         ab = a * rim[j]
         t = math.sqrt(gap2[j] * (gap2[j] + ab))
         share[j] = ab / (2.0 * gap2[j] + ab + 2.0 * t)
         pull[j] = 0.5 * step / t
+        both[j] = share[j] * pull[j]
         total += share[j]
+        along += both[j] * gap2[j]
     loss = math.log(total / share[0])
     excess = 1.0 - share[0] / total
     if excess < NEGLIGIBLE:
         return loss, 0
-    along = 0.0
-    for j in range(count):
-        share[j] /= total
-        s[4, j] = -share[j] * pull[j]
-        along += s[4, j] * gap2[j]
-    along += pull[0] * gap2[0]
-    s[4, 0] += pull[0]
     clamped = 0
     for j in range(count):
         force = excess
         if j > 0:
-            if share[j] <= SMALL_SHARE * dice[j]:
+            if share[j] <= SMALL_SHARE * dice[j] * total:
                 continue
-            force = -max(share[j], SMALL_SHARE)
+            force = -max(share[j] / total, SMALL_SHARE)
         force *= pull[j] * rim[j]
         row = vectors[chosen[j]]
         for k in range(dim):
-            row[k] -= force * (gap2[j] * row[k] + rim[j] * (row[k] - u[k]))
+            row[k] -= force * (gap2[j] * x[k, j] + rim[j] * (x[k, j] - u[k]))
         clamped += _clamp(row, bound)
+    along = pull[0] * gap2[0] - along / total
+    row = vectors[head]
     for k in range(dim):
         uk = u[k]
         away = 0.0
         for j in range(count):
-            away += s[4, j] * (uk - x[k, j])
-        u[k] = uk - a * (along * uk + a * away)
-    return loss, clamped + _clamp(u, bound)
+            away += both[j] * (uk - x[k, j])
+        away = pull[0] * (uk - x[k, 0]) - away / total
+        row[k] -= a * (along * uk + a * away)
+    return loss, clamped + _clamp(row, bound)
 
 
 @compiled(fastmath=_FAST)
@@ -113,32 +114,34 @@ def _clamp(point, bound):
 
 
 @compiled(fastmath=_FAST)
-def lorentz_step(vectors, head, chosen, dice, count, step, bound, x, s):
+def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Hyperboloid, as Nickel & Kiela 2018: Riemannian gradient, exact exponential map. Entry 0 of a vector is time.
 
     With r = |spatial part|, t = time and e = (t_u + r_u)/(t_v + r_v), the stable form of the inner product is
-    z = cosh d - 1 = (e-1)^2/(2e) + r_u r_v |u/r_u - v/r_v|^2 / 2, and exp(-d) = 1/(1 + z + w), w = sqrt(z(2+z)) = sinh d.
-    The gradient of d at u is the unit tangent vector ((1+z) u - v)/w; `bound` limits the spatial norm.
+    z = cosh d - 1 = (e-1)^2/(2e) + r_u r_v |u/r_u - v/r_v|^2 / 2, and exp(-d) = 1/(1 + z + w) with w = sinh d =
+    sqrt(z(2+z)). The gradient of d at u is the unit tangent vector ((1+z) u - v)/w; `bound` limits the spatial norm.
     """
     dim = vectors.shape[1] - 1
-    u = vectors[head]
+    move = x[:, count]
     z, norm, share, sine = s[0], s[1], s[2], s[3]
+    u[0] = vectors[head, 0]
     norm_u = _COINCIDENT
     for k in range(1, dim + 1):
+        u[k] = vectors[head, k]
         norm_u += u[k] * u[k]
     norm_u = math.sqrt(norm_u)
-    for j in range(count):
+    for j in range(fresh):
+        norm[j] = _COINCIDENT
         row = vectors[chosen[j]]
         for k in range(dim + 1):
             x[k, j] = row[k]
-    for j in range(count):
-        norm[j] = _COINCIDENT
-        z[j] = 0.0
     for k in range(1, dim + 1):
-        for j in range(count):
+        for j in range(fresh):
             norm[j] += x[k, j] * x[k, j]
-    for j in range(count):
+    for j in range(fresh):
         norm[j] = math.sqrt(norm[j])
+    for j in range(count):
+        z[j] = 0.0
         s[4, j] = 1.0 / norm[j]
     for k in range(1, dim + 1):
         uk = u[k] / norm_u
@@ -180,20 +183,21 @@ def lorentz_step(vectors, head, chosen, dice, count, step, bound, x, s):
         away = 0.0
         for j in range(count):
             away += s[4, j] * (u[k] - x[k, j])
-        x[k, count] = along * u[k] + away
+        move[k] = along * u[k] + away
     # Lorentz length of that vector, radial and transversal part apart: the plain inner product cancels.
     radial = 0.0
     for k in range(1, dim + 1):
-        radial += u[k] / norm_u * x[k, count]
+        radial += u[k] / norm_u * move[k]
     length2 = (radial / u[0]) * (radial / u[0]) + _COINCIDENT
     for k in range(1, dim + 1):
-        across = x[k, count] - radial * (u[k] / norm_u)
+        across = move[k] - radial * (u[k] / norm_u)
         length2 += across * across
     length = math.sqrt(length2)
-    cosh, sinh = math.cosh(length), math.sinh(length) / length
+    cosh_less_1, sinh = 2.0 * math.sinh(0.5 * length) ** 2, math.sinh(length) / length
+    row = vectors[head]
     for k in range(1, dim + 1):
-        u[k] = cosh * u[k] + sinh * x[k, count]
-    return loss, clamped + _settle(u, bound)
+        row[k] += cosh_less_1 * u[k] + sinh * move[k]
+    return loss, clamped + _settle(row, bound)
 
 
 @compiled
@@ -214,15 +218,16 @@ def _settle(point, bound):
 
 
 @compiled(fastmath=_FAST)
-def euclidean_step(vectors, head, chosen, dice, count, step, bound, x, s):
+def euclidean_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Euclidean space with the true distance d = |u-v|; its gradient at u is (u-v)/d. There is no bound.
 
     exp(-t) is a Taylor polynomial at t/1024, squared ten times: accurate to 1e-10, and it vectorises.
     """
     dim = vectors.shape[1]
-    u = vectors[head]
     distance, share, force = s[0], s[1], s[2]
-    for j in range(count):
+    for k in range(dim):
+        u[k] = vectors[head, k]
+    for j in range(fresh):
         row = vectors[chosen[j]]
         for k in range(dim):
             x[k, j] = row[k]
@@ -267,5 +272,5 @@ def euclidean_step(vectors, head, chosen, dice, count, step, bound, x, s):
         away = 0.0
         for j in range(count):
             away += force[j] * (uk - x[k, j])
-        u[k] = uk + away
+        vectors[head, k] += away
     return loss, 0
