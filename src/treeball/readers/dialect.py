@@ -1,0 +1,161 @@
+"""Dialect of a delimited text: separator, quoting, number of columns, header, leading comments."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from treeball.readers.columns import is_number, looks_like_header, roles_from_header
+from treeball.readers.sample import Sample
+from treeball.readers.settings import ReadSettings
+
+# Commas come last: they also occur in names and decimals, on every line if need be.
+_CANDIDATES = ("\t", ";", "|", ",")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a delimited text is written.
+
+    Attributes
+    ----------
+    separator
+        One character; a blank stands for any run of blanks.
+    quoting
+        Whether double quotes enclose values.
+    width
+        Number of columns.
+    header
+        The header cells, or None.
+    comments
+        Number of lines before the data that begin with ``#`` and have another number of columns.
+    regular
+        Whether every line of the sample has ``width`` columns.
+    rows
+        Rows of the sample without header and comments.
+    """
+
+    separator: str
+    quoting: bool
+    width: int
+    header: tuple[str, ...] | None
+    comments: int
+    regular: bool
+    rows: tuple[tuple[str, ...], ...]
+
+
+def guess_dialect(sample: Sample, settings: ReadSettings) -> Dialect | None:
+    """The dialect of ``sample``, or None when no separator makes columns of it."""
+    lines = sample.lines
+    given = settings.separator_text
+    if given is not None:
+        return _dialect_with(given, lines, settings) if len(given) == 1 else None
+    found = [dialect for mark in _CANDIDATES if (dialect := _dialect_with(mark, lines, settings)) is not None]
+    regular = [dialect for dialect in found if dialect.regular]
+    if regular:
+        # With several regular separators a header that makes sense decides, then the order above.
+        named = [one for one in regular if one.header is not None and roles_from_header(one.header) is not None]
+        return (named or regular)[0]
+    spaced = _dialect_with(" ", lines, settings)
+    if spaced is not None and spaced.regular and _blanks_separate(spaced):
+        return spaced
+    return max(found, key=lambda one: sum(len(row) == one.width for row in one.rows), default=None)
+
+
+def split_rows(lines: Sequence[str], separator: str, quoting: bool) -> list[tuple[str, ...]]:
+    """Rows of a few lines, for guessing; the whole file is parsed by delimited.py."""
+    if separator == " ":
+        return [tuple(line.split()) for line in lines]
+    if not quoting:
+        return [tuple(line.split(separator)) for line in lines]
+    try:
+        rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        return [tuple(row) for row in rows if row]
+    except csv.Error:
+        return [tuple(line.split(separator)) for line in lines]
+
+
+def quotes_enclose(data: bytes, separator: str) -> bool:
+    """Whether double quotes enclose values in ``data``, rather than being part of the names.
+
+    They do when every value that begins with a quote ends with one. Where columns are separated by
+    anything but comma or semicolon, quoting must also have a reason: it hides a separator, a quote or a line end, or
+    the first line is quoted throughout; otherwise the quotes are taken as part of the names.
+    """
+    mark = re.escape(separator.encode())
+    opening = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")[ ]*(\")")
+    value = re.compile(rb"\"([^\"]*(?:\"\"[^\"]*)*)\"(?=" + mark + rb"|[\r\n]|\Z)")
+    common = separator in ",;"
+    first_line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
+    throughout = len(opening.findall(first_line)) > first_line.count(separator.encode())
+    reasons = True
+    position = count = 0
+    while (start := opening.search(data, position)) is not None:
+        quoted = value.match(data, start.start(1))
+        if quoted is None:
+            return False
+        body = quoted.group(1)
+        reasons = reasons and re.search(mark + rb"|[\"\r\n]", body) is not None
+        if not (common or throughout or reasons):
+            return False
+        count += 1
+        position = quoted.end()
+    return count > 0
+
+
+def _dialect_with(separator: str, lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
+    quoting = settings.quoting == "on" or (
+        settings.quoting == "auto"
+        and any('"' in line for line in lines)
+        and quotes_enclose("\n".join(lines).encode("utf-8", "replace"), separator)
+    )
+    rows = split_rows(lines, separator, quoting)
+    comments = _leading_comments(rows)
+    rows = rows[comments:]
+    if not rows:
+        return None
+    width = Counter(len(row) for row in rows).most_common(1)[0][0]
+    if width < 2:
+        return None
+    header = None
+    first = tuple(cell.strip() for cell in rows[0])
+    first = (first[0].lstrip("#").strip(), *first[1:])
+    commented = rows[0][0].startswith("# ")
+    named = any(
+        column in first for column in (*settings.columns, settings.name_column) if column and not column.isdigit()
+    )
+    if len(first) == width and (
+        settings.header == "yes"
+        or (settings.header == "auto" and (commented or named or looks_like_header(first, rows[1:1000])))
+    ):
+        header = first
+        rows = rows[1:]
+    regular = all(len(row) == width for row in rows)
+    return Dialect(separator, quoting, width, header, comments, regular, tuple(rows))
+
+
+def _leading_comments(rows: Sequence[Sequence[str]]) -> int:
+    """Lines at the top that begin with ``#`` and do not have as many columns as the line after them all."""
+    count = 0
+    while count < len(rows) and rows[count] and rows[count][0].startswith("#"):
+        count += 1
+    if count in (0, len(rows)):
+        return 0
+    width = len(rows[count])
+    while count and len(rows[count - 1]) == width:
+        count -= 1
+    return count
+
+
+def _blanks_separate(dialect: Dialect) -> bool:
+    """Blanks separate columns, rather than words of one name, when ids are numbers or both columns share names."""
+    if dialect.width > 3 or (dialect.width == 3 and not all(is_number(row[2]) for row in dialect.rows)):
+        return False
+    if dialect.header is not None:
+        return True
+    left, right = {row[0] for row in dialect.rows}, {row[1] for row in dialect.rows}
+    numbers = all(is_number(name) for name in left | right)
+    return numbers or not left.isdisjoint(right)

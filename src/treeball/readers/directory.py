@@ -1,0 +1,41 @@
+"""A directory tree of the file system: folders and files are nodes, named by their path below the top."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from treeball.errors import InputError
+from treeball.readers.paths import PathTree
+from treeball.readers.relation import MISSING, Relation, escape_surrogates
+from treeball.readers.report import count
+from treeball.readers.settings import ReadSettings
+
+
+def read_folder(path: Path, settings: ReadSettings) -> Relation:
+    """Relation of everything below ``path``; links are listed, not followed."""
+    tree = PathTree()
+    top = tree.add(MISSING, escape_surrogates(path.resolve().name or str(path)))
+    pending = [(path, top)]
+    unreadable = 0
+    while pending:
+        folder, node = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            if folder is path:
+                raise InputError(
+                    f"{path} cannot be listed: {error.strerror or error}; check the path and its permissions"
+                ) from None
+            unreadable += 1
+            continue
+        below = []
+        for entry in entries:
+            child = tree.add(node, escape_surrogates(entry.name))
+            if entry.is_dir(follow_symlinks=False):
+                below.append((Path(entry.path), child))
+        pending.extend(reversed(below))
+    relation = tree.to_relation("a directory tree", separator="/", full=True)
+    if unreadable:
+        relation.notes.append(f"{count(unreadable, 'folder')} could not be listed, so nothing is below")
+    return relation

@@ -1,0 +1,76 @@
+"""Python objects: mappings, graphs, tables, iterables of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from treeball.errors import InputError
+from treeball.readers import columnar, graphs, nested
+from treeball.readers.records import are_records, relation_of_records
+from treeball.readers.relation import Relation
+from treeball.readers.settings import ReadSettings
+
+
+def read_object(value: Any, settings: ReadSettings) -> Relation:
+    """Relation of ``value``, by what it can do rather than by its class."""
+    label = f"the {type(value).__name__}"
+    if graphs.is_graph(value):
+        return graphs.read_graph(value, settings)
+    if isinstance(value, Mapping):
+        if not value:
+            raise InputError(f"{label} is empty: a hierarchy needs at least one edge")
+        return _mapping(dict(value), label, settings)
+    if hasattr(value, "__arrow_c_stream__") or isinstance(value, (pa.Table, pa.RecordBatch)):
+        return _table(value, label, settings)
+    if isinstance(value, Iterable):
+        return _items(list(value), label, settings)
+    raise InputError(
+        f"{label} cannot be read as a hierarchy: give a path, a graph, a table, a mapping or an iterable of pairs"
+    )
+
+
+def _mapping(value: dict[Any, Any], label: str, settings: ReadSettings) -> Relation:
+    values = list(value.values())
+    if all(not isinstance(item, (dict, list, tuple, set, frozenset)) for item in values):
+        return nested.relation_of_parents(value, "{child: parent}")
+    if all(isinstance(item, (list, tuple, set, frozenset)) for item in values):
+        flat = [item for several in values for item in several]
+        if not any(isinstance(item, (dict, list, set)) for item in flat):
+            return nested.relation_of_adjacency(value, "{node: [nodes]}")
+    return nested.interpret(value, "mappings", label, settings)
+
+
+def _table(value: Any, label: str, settings: ReadSettings) -> Relation:
+    try:
+        table = pa.table(value)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError) as error:
+        # Columns of mixed Python objects have no Arrow type; records keep any hashable.
+        if hasattr(value, "to_dict") and hasattr(value, "columns"):
+            records = value.to_dict("records")
+            return relation_of_records(records, "a table", label, settings)
+        raise InputError(f"{label} cannot be read as a table: {error!s:.100}") from None
+    return columnar.relation_of_table(table, "a table", label, settings)
+
+
+def _items(items: list[Any], label: str, settings: ReadSettings) -> Relation:
+    if not items:
+        raise InputError(f"{label} is empty: a hierarchy needs at least one pair of child and parent")
+    if isinstance(items[0], Mapping):
+        if are_records(items) or settings.columns:
+            return relation_of_records(items, "records", label, settings)
+        return nested.interpret(items, "mappings", label, settings)
+    pairs = []
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
+            raise InputError(f"{label}, item {number}: {item!r:.60} is not a pair of child and parent")
+        pair = tuple(item)
+        if len(pair) not in (2, 3):
+            raise InputError(
+                f"{label}, item {number}: {len(pair)} entries where a pair (child, parent) or a triple with a weight "
+                "belongs"
+            )
+        pairs.append(pair)
+    return nested.relation_of_pairs(pairs, "pairs", label)

@@ -1,0 +1,91 @@
+"""OBO ontologies, by fastobo: terms and their is_a (and, when asked, part_of) relations."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+from treeball.errors import InputError, MissingExtraError
+from treeball.readers.relation import MISSING, Relation, RelationBuilder
+from treeball.readers.report import count
+from treeball.readers.sample import Sample
+from treeball.readers.settings import ReadSettings
+from treeball.readers.source import Source
+
+_STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
+_PART_OF = frozenset(["part_of", "BFO:0000050"])
+
+
+def sniff(sample: Sample, settings: ReadSettings) -> float:
+    """Certain by its version line or its stanzas."""
+    if sample.text.startswith("format-version:"):
+        return 1.0
+    return 0.95 if _STANZA.search(sample.text) and re.search(r"(?m)^id: \S", sample.text) else 0.0
+
+
+def read(source: Source, settings: ReadSettings) -> Relation:
+    """Relation of the terms by id; obsolete terms are left out and counted."""
+    try:
+        import fastobo
+    except ImportError:
+        raise MissingExtraError("fastobo", "formats", "reading OBO") from None
+    text = source.text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            document = fastobo.loads(text if text.endswith("\n") else text + "\n", threads=1)
+    except SyntaxError as error:
+        where = f"{source.label}, line {error.lineno}" if error.lineno else source.label
+        reason = str(error.msg).splitlines()[0][:120] if error.msg else "syntax"
+        raise InputError(f"{where}: not valid OBO ({reason}); correct it there") from None
+    except (ValueError, TypeError, OSError, NotImplementedError) as error:
+        raise InputError(f"{source.label} is not valid OBO ({error!s:.120}); correct it") from None
+    builder = RelationBuilder()
+    labels: dict[int, str] = {}
+    terms: list[tuple[int, list[str]]] = []
+    obsolete: set[str] = set()
+    for frame in document:
+        if not isinstance(frame, fastobo.term.TermFrame):
+            continue
+        name, parents, dropped = _clauses(frame, fastobo, settings.part_of)
+        ident = str(frame.id)
+        if dropped:
+            obsolete.add(ident)
+            continue
+        code = builder.node(ident)
+        if name is not None:
+            labels.setdefault(code, name)
+        terms.append((code, parents))
+    if not terms:
+        raise InputError(f"{source.label} has no [Term] that is not obsolete: a hierarchy needs terms with is_a")
+    lost = 0
+    for code, parents in terms:
+        kept = [parent for parent in parents if parent not in obsolete]
+        lost += len(parents) - len(kept)
+        for parent in kept:
+            builder.edge(code, builder.node(parent))
+        if not kept:
+            builder.edge(code, MISSING)
+    relation = builder.finish("OBO", direction="child-parent", is_table=True)
+    relation.labels = [labels.get(code) for code in range(len(builder.names))] if labels else None
+    if obsolete:
+        relation.notes.append(f"{count(len(obsolete), 'obsolete term')} left out")
+    if lost:
+        relation.notes.append(f"{count(lost, 'relation')} to obsolete terms left out")
+    return relation
+
+
+def _clauses(frame: Any, fastobo: Any, with_part_of: bool) -> tuple[str | None, list[str], bool]:
+    """Name, parents and whether the term is obsolete."""
+    name, parents, dropped = None, [], False
+    for clause in frame:
+        if isinstance(clause, fastobo.term.IsAClause):
+            parents.append(str(clause.term))
+        elif isinstance(clause, fastobo.term.NameClause):
+            name = clause.name
+        elif isinstance(clause, fastobo.term.IsObsoleteClause):
+            dropped = bool(clause.obsolete)
+        elif with_part_of and isinstance(clause, fastobo.term.RelationshipClause) and str(clause.typedef) in _PART_OF:
+            parents.append(str(clause.term))
+    return name, parents, dropped
