@@ -1,0 +1,1 @@
+"""One small file per command; nothing outside imports from here."""

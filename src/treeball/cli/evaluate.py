@@ -1,0 +1,84 @@
+"""``treeball evaluate``: scores of a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ..settings import Objective
+from .console import print_json, print_table, say, score_rows
+
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
+    from ..hierarchy import Hierarchy
+
+
+def evaluate(
+    model: Path,
+    *,
+    objective: Objective | None = None,
+    sample: Annotated[int | None, Parameter(alias="-n")] = None,
+    seed: int = 0,
+    threads: int = 0,
+    json: bool = False,
+    ill_pairs: Path | None = None,
+) -> int:
+    """Score a model against its hierarchy: MAP, mean rank, hits@1 and the three kinds of illness.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    objective
+        Rank a node's parents or all its ancestors; by default what the model was trained for.
+    sample
+        Rank only this many random nodes and give 95 % intervals; 0 ranks all. By default all up to 150,000 nodes.
+    seed
+        Chooses the sample.
+    threads
+        Workers; 0 uses all cores.
+    json
+        Print one JSON object.
+    ill_pairs
+        Write every ill pair to this CSV file: node, positive, offender, kind.
+    """
+    from ..errors import InputError
+    from ..model_file import load
+
+    if sample is not None and sample < 0:
+        raise InputError(f"sample must be 0 (all nodes) or more, not {sample}")
+    if threads < 0:
+        raise InputError(f"threads must be 0 (all cores) or more, not {threads}")
+    embedding = load(model)
+    evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
+    if ill_pairs is not None:
+        _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
+    if json:
+        print_json(evaluation.to_dict())
+        return 0
+    title = f"{model}: {evaluation.nodes:,} nodes, {evaluation.edges:,} edges, dimension {evaluation.dim}"
+    print_table(score_rows(evaluation), title)
+    return 0
+
+
+def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    from ..evaluation.illness import KINDS
+    from ..files import atomic_write
+
+    illness, names = evaluation.illness, hierarchy.names.to_arrow()
+    table = pa.table(
+        {
+            "node": names.take(illness.node),
+            "positive": names.take(illness.positive),
+            "offender": names.take(illness.offender),
+            "kind": pa.array([KINDS[kind] for kind in illness.kind], pa.string()),
+        }
+    )
+    with atomic_write(path) as temporary:
+        csv.write_csv(table, temporary)
+    say(f"wrote {len(illness):,} ill pairs to {path}")

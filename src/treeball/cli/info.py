@@ -1,0 +1,92 @@
+"""``treeball info``: what a hierarchy or a model holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ..readers.settings import ReadSettings
+from .console import print_json, print_table
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..hierarchy import Hierarchy
+
+
+def info(
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    json: bool = False,
+    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+) -> int:
+    """Describe a hierarchy (size, shape, repairs) or a model (what made it, scores, limits).
+
+    Parameters
+    ----------
+    source
+        A model file, or a file with a hierarchy in any format treeball reads.
+    json
+        Print one JSON object.
+    """
+    from ..model_file import is_model, load
+    from ..readers import read
+
+    if Path(source).is_file() and is_model(Path(source)):
+        embedding = load(source)
+        record: dict[str, Any] = {"model": embedding.provenance, "hierarchy": _shape(embedding.hierarchy)}
+        rows = _model_rows(embedding)
+    else:
+        hierarchy = read(source, reading)
+        report = hierarchy.report
+        record = {"reading": None if report is None else report.to_dict(), "hierarchy": _shape(hierarchy)}
+        rows = [] if report is None else [("read", line) for line in report.summary().splitlines()]
+        rows += _shape_rows(hierarchy)
+    if json:
+        print_json(record)
+    else:
+        print_table(rows, source)
+    return 0
+
+
+def _shape(hierarchy: Hierarchy) -> dict[str, Any]:
+    import dataclasses
+
+    return dataclasses.asdict(hierarchy.statistics())
+
+
+def _shape_rows(hierarchy: Hierarchy) -> list[tuple[str, str]]:
+    shape = hierarchy.statistics()
+    kind = "tree" if hierarchy.is_tree else f"DAG ({shape.multi_parent:,} nodes with several parents)"
+    return [
+        ("kind", kind),
+        ("nodes", f"{shape.nodes:,} ({shape.inner:,} inner, {shape.leaves:,} leaves)"),
+        ("edges", f"{shape.edges:,}"),
+        ("largest degree", f"{shape.max_degree:,}"),
+        ("deviation of degree", f"{shape.std_degree:.2f} ({shape.std_degree_inner:.2f} over inner nodes)"),
+        ("depth", f"{shape.depth} edges"),
+    ]
+
+
+def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
+    made = embedding.provenance
+    settings = made.get("settings") or {}
+    source = made.get("input") or {}
+    rows = [
+        ("geometry", f"{embedding.geometry}, dimension {embedding.dim}"),
+        ("method", str(made.get("method", "unknown"))),
+        ("objective", embedding.objective),
+        ("settings", ", ".join(f"{name}={value}" for name, value in settings.items()) or "unknown"),
+        ("trained", f"{made['epochs_done']} epochs" if "epochs_done" in made else "unknown"),
+        ("version", f"treeball {made.get('version', 'unknown')}"),
+        ("input", f"{source.get('source', 'unknown')}  sha256 {source.get('sha256') or 'unknown'}"),
+        ("largest radius", f"{embedding.radii().max():.2f}"),
+    ]
+    clamped = made.get("clamped")
+    if clamped:
+        rows.append(("clamped", f"{clamped['times']:,} times at radius {clamped['at_radius']:g}"))
+    scores = made.get("scores")
+    if scores and scores["map"] is not None:
+        rows.append(("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}"))
+    return rows + _shape_rows(embedding.hierarchy)

@@ -1,0 +1,87 @@
+"""The command line: finds the command, and turns every foreseen error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from cyclopts import App, CycloptsError
+from cyclopts.config import Toml
+
+from .._version import __version__
+from ..errors import InputError, TreeballError
+from .doctor import doctor
+from .evaluate import evaluate
+from .fit import fit
+from .info import info
+from .neighbors import neighbors
+
+app = App(
+    name="treeball",
+    version=__version__,
+    help="Embed hierarchies in hyperbolic space so faithfully that they can be read back from distances.",
+    help_epilogue="Settings can come from a TOML file:  treeball fit FILE --config settings.toml  with a table [fit].",
+)
+for _command in (fit, evaluate, info, neighbors, doctor):
+    app.command(_command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of the ``treeball`` command; exits with 0, 1 (a failure) or 2 (unusable input)."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        arguments = _use_config(arguments)
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except CycloptsError as error:
+        return _complain(f"{error}  (treeball --help lists commands and options)", 2)
+    except TreeballError as error:
+        return _complain(str(error), error.exit_code)
+    except MemoryError:
+        return _complain("out of memory: use a smaller --dim or a machine with more memory", 1)
+    except KeyboardInterrupt:
+        return _complain("interrupted", 1)
+    except BrokenPipeError:
+        # The reader of our output went away (as `head` does); nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 1)
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(f"treeball: {' '.join(sentence.split())}", file=sys.stderr)
+    return code
+
+
+def _use_config(arguments: list[str]) -> list[str]:
+    """Take ``--config FILE`` out of the arguments; its tables give the options that the command line leaves out."""
+    app.config = ()
+    rest: list[str] = []
+    tokens = iter(arguments)
+    for token in tokens:
+        if token == "--config" or token.startswith("--config="):
+            path = token.partition("=")[2] or next(tokens, "")
+            if not Path(path).is_file():
+                raise InputError(f"there is no settings file {path!r}; give --config a TOML file with a table [fit]")
+            app.config = (_toml(path),)
+        else:
+            rest.append(token)
+    return rest
+
+
+def _toml(path: str) -> Toml:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path!r} is not valid TOML: {error}") from error
+    return Toml(path, must_exist=True)
