@@ -157,7 +157,8 @@ def _open_mapping(
     """What is inside a mapping: the children of the node it describes, or a node for each of its keys."""
     pairs = list(item.items())
     children = [value for key, value in pairs if plain(key) in _CHILD_KEYS]
-    nested = any(isinstance(child, (list, dict)) for child in children)
+    # Among mappings of mappings a key is a node whatever it is called: only a list below it makes it a keyword.
+    nested = any(isinstance(child, list) for child in children)
     name, ident = _node_name(item), _node_id(item)
     if (name if name is not None else ident) is not None and (children or in_list):
         entries.append((parent, name if name is not None else ident, ident))
