@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from .errors import InputError
+from .limits import BALL_RADIUS, PUBLISHED_RADIUS
 
-Method = Literal["poincare", "lorentz", "euclidean"]
+Method = Literal["poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"]
 Objective = Literal["parents", "ancestors"]
 Geometry = Literal["poincare", "lorentz", "euclidean"]
 
@@ -21,7 +22,8 @@ class FitSettings:
     Parameters
     ----------
     method
-        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018) or euclidean.
+        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
+        ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018).
     dim
         Dimension of the space.
     objective
@@ -43,8 +45,23 @@ class FitSettings:
     init_radius
         Hyperbolic radius of the ball that the first vectors are drawn from.
     max_radius
-        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. The default,
-        12.2, is the limit of the published trainers.
+        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
+        12.2, the limit of the published trainers, for their methods, and 30, what float64 carries, for the others.
+    eta_tc
+        Weight of closure edges (to ancestors that are no parents) in the methods that use them.
+    n_tc
+        Number of epochs at the start that use closure edges.
+    dilation
+        Factor by which a dilation multiplies all distances to the origin.
+    dilation_share
+        Dilate when more than this share of the inner nodes lacks local capacity: more children than the lower bound
+        allows within the distance to the k-th nearest node, k being the number of children.
+    dilation_from
+        First epoch that may dilate: subtrees must have found their directions, which a dilation keeps.
+    dilation_limit
+        Largest number of dilations.
+    trace_every
+        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
     seed
         Fixes the first vectors and all random choices.
     threads
@@ -64,7 +81,14 @@ class FitSettings:
     burn_in_factor: float = 0.01
     weighted: bool = False
     init_radius: float = 0.002
-    max_radius: float = 12.2
+    max_radius: float | None = None
+    eta_tc: float = 0.2
+    n_tc: int = 300
+    dilation: float = 1.5
+    dilation_share: float = 0.01
+    dilation_from: int = 300
+    dilation_limit: int = 1
+    trace_every: int = 0
     seed: int = 0
     threads: int = 0
     deterministic: bool = False
@@ -90,13 +114,20 @@ class FitSettings:
             f"burn_in_factor must be above 0 and at most 1, not {self.burn_in_factor}",
         )
         _require(
-            _positive(self.max_radius) and self.max_radius <= 34,
+            _positive(self.radius_limit) and self.radius_limit <= 34,
             f"max_radius must be above 0 and at most 34, not {self.max_radius}: float64 coordinates end there",
         )
         _require(
-            _positive(self.init_radius) and self.init_radius < self.max_radius,
-            f"init_radius must be above 0 and below max_radius ({self.max_radius}), not {self.init_radius}",
+            _positive(self.init_radius) and self.init_radius < self.radius_limit,
+            f"init_radius must be above 0 and below max_radius ({self.radius_limit}), not {self.init_radius}",
         )
+        _whole("n_tc", self.n_tc, 0)
+        _whole("dilation_from", self.dilation_from, 0)
+        _whole("dilation_limit", self.dilation_limit, 0)
+        _whole("trace_every", self.trace_every, 0)
+        for name in ("eta_tc", "dilation_share"):
+            _require(0 <= getattr(self, name) <= 1, f"{name} must be between 0 and 1, not {getattr(self, name)}")
+        _require(_positive(self.dilation) and self.dilation <= 100, f"dilation must be above 0, not {self.dilation}")
         _require(
             not (self.weighted and self.objective == "ancestors"),
             "weighted goes with the objective parents: an ancestor pair has no weight of its own",
@@ -105,7 +136,15 @@ class FitSettings:
     @property
     def geometry(self) -> Geometry:
         """Space in which the method works."""
-        return self.method
+        return self.method if self.method in ("lorentz", "euclidean") else "poincare"
+
+    @property
+    def radius_limit(self) -> float:
+        """`max_radius`, or what the method takes by default."""
+        if self.max_radius is not None:
+            return self.max_radius
+        baseline = self.method in ("poincare", "lorentz", "euclidean")
+        return PUBLISHED_RADIUS if baseline else BALL_RADIUS
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed; an unknown name is an error that lists the known ones."""

@@ -1,8 +1,14 @@
-"""How many threads to use."""
+"""How many threads to use, and how to share out work among them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+# More parts than threads: parts differ in cost, and the end of a part is also when Ctrl-C is noticed.
+_PARTS_PER_THREAD = 16
 
 
 def available_cores() -> int:
@@ -15,3 +21,11 @@ def available_cores() -> int:
 def thread_count(wanted: int) -> int:
     """`wanted` threads, or one per available core when it is 0."""
     return wanted if wanted > 0 else available_cores()
+
+
+def in_parts(work: Callable[[slice], None], size: int, threads: int) -> None:
+    """Call `work` with slices that cover range(size), on `threads` threads."""
+    parts = max(1, min(size, _PARTS_PER_THREAD * threads))
+    cuts = [size * i // parts for i in range(parts + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, [slice(a, b) for a, b in pairwise(cuts)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,24 +28,31 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_table(rows: list[tuple[str, str]], title: str | None = None) -> None:
-    """Two columns on standard output: boxed on a terminal, aligned text in a pipe."""
+    """Names and values on standard output: boxed on a terminal, aligned text in a pipe."""
+    print_rows(None, rows, title)
+
+
+def print_rows(header: Sequence[str] | None, rows: Sequence[Sequence[str]], title: str | None = None) -> None:
+    """A table on standard output: boxed on a terminal, aligned text in a pipe."""
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(title=title, box=SIMPLE_HEAD, show_header=False, title_justify="left")
-        table.add_column(style="cyan", no_wrap=True)
-        table.add_column(justify="left")
-        for name, value in rows:
-            table.add_row(name, value.replace("[", "\\["))
+        table = Table(title=title, box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
+        for column in range(len(rows[0]) if rows else len(header or ())):
+            table.add_column(header[column] if header else "", style="cyan" if column == 0 else "")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
         Console().print(table)
         return
     if title:
         print(title)
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        print(f"{name:<{width}}  {value}")
+    lines = [header, *rows] if header else list(rows)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))] if lines else []
+    for line in lines:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from .console import print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
+    from ..evaluation.distortion import Distortion
     from ..hierarchy import Hierarchy
 
 
@@ -24,6 +25,7 @@ def evaluate(
     threads: int = 0,
     json: bool = False,
     ill_pairs: Path | None = None,
+    distortion: bool = False,
 ) -> int:
     """Score a model against its hierarchy: MAP, mean rank, hits@1 and the three kinds of illness.
 
@@ -43,6 +45,9 @@ def evaluate(
         Print one JSON object.
     ill_pairs
         Write every ill pair to this CSV file: node, positive, offender, kind.
+    distortion
+        Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
+        exact up to 2,000 nodes and sampled beyond.
     """
     from ..errors import InputError
     from ..model_file import load
@@ -55,12 +60,30 @@ def evaluate(
     evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
+    record, rows = evaluation.to_dict(), score_rows(evaluation)
+    if distortion:
+        from ..evaluation.distortion import distortion as measure
+
+        measured = measure(embedding, seed=seed)
+        record["distortion"] = measured.to_dict()
+        rows += _distortion_rows(measured)
     if json:
-        print_json(evaluation.to_dict())
+        print_json(record)
         return 0
     title = f"{model}: {evaluation.nodes:,} nodes, {evaluation.edges:,} edges, dimension {evaluation.dim}"
-    print_table(score_rows(evaluation), title)
+    print_table(rows, title)
     return 0
+
+
+def _distortion_rows(measured: Distortion) -> list[tuple[str, str]]:
+    interval = ""
+    if measured.average_interval is not None:
+        interval = "  ({:.4f} to {:.4f})".format(*measured.average_interval)
+    pairs = "all pairs" if measured.exact else f"{measured.pairs:,} sampled pairs"
+    return [
+        ("average distortion", f"{measured.average:.4f}{interval}"),
+        ("worst distortion", f"{measured.worst:.4f} over {pairs}, {measured.metric} metric"),
+    ]
 
 
 def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -> None:

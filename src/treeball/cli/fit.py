@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..hierarchy import Hierarchy
     from ..methods.descent import Epochs
-    from ..methods.fit import Checkpoints, Run
+    from ..methods.fit import Checkpoints
+    from ..methods.run import Run
 
 _MAP_SECONDS = 2.0
 _MAP_SAMPLE = 200

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ..hierarchy import Hierarchy
 
 
+# Inner nodes whose local capacity is looked at, and how many of those that lack it are listed.
+_CAPACITY_NODES, _CAPACITY_LISTED = 20_000, 10
+
+
 def info(
     source: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *,
@@ -89,4 +93,25 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     scores = made.get("scores")
     if scores and scores["map"] is not None:
         rows.append(("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}"))
-    return rows + _shape_rows(embedding.hierarchy)
+    rows += [(f"epoch {entry['epoch']}", entry["text"]) for entry in made.get("log") or []]
+    return rows + _capacity_rows(embedding) + _shape_rows(embedding.hierarchy)
+
+
+def _capacity_rows(embedding: Embedding) -> list[tuple[str, str]]:
+    """Which inner nodes have more children than the lower bound allows within their k-th nearest node."""
+    from ..geometry.capacity import radius_needed_lower
+    from ..methods.capacity import sufficiency
+    from ..workers import available_cores
+
+    if embedding.geometry == "euclidean":
+        return []
+    ball, _ = embedding.ranking_coordinates()
+    found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
+    rows = [("local capacity", str(found))]
+    order = sorted(range(found.nodes.size), key=lambda i: -int(found.children[i]))
+    for i in [i for i in order if found.lacking[i]][:_CAPACITY_LISTED]:
+        name = embedding.hierarchy.names[int(found.nodes[i])]
+        needed = radius_needed_lower(found.children[i], embedding.dim)
+        text = f"{name}: {found.children[i]:,} children within {found.radius[i]:.2f}, need {needed:.2f}"
+        rows.append(("  lacking", text))
+    return rows

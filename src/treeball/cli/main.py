@@ -11,11 +11,14 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
+from .capacity import capacity
 from .doctor import doctor
 from .evaluate import evaluate
 from .fit import fit
 from .info import info
 from .neighbors import neighbors
+from .plot import plot
+from .reproduce import reproduce
 
 app = App(
     name="treeball",
@@ -23,7 +26,7 @@ app = App(
     help="Embed hierarchies in hyperbolic space so faithfully that they can be read back from distances.",
     help_epilogue="Settings can come from a TOML file:  treeball fit FILE --config settings.toml  with a table [fit].",
 )
-for _command in (fit, evaluate, info, neighbors, doctor):
+for _command in (fit, evaluate, info, capacity, plot, neighbors, reproduce, doctor):
     app.command(_command)
 
 

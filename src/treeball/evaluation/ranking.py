@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from ..hierarchy import Hierarchy
 from ..kernels.rank import rank_positives, to_blocks
 from ..settings import Objective
+from ..workers import in_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,8 +143,5 @@ def rank(
             offender[part],
         )
 
-    # More parts than threads: sources differ in cost, and a part is also how soon Ctrl-C is noticed.
-    cuts = np.linspace(0, sources.size, min(sources.size, 16 * threads) + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, [slice(a, b) for a, b in pairwise(cuts)]))
+    in_parts(work, sources.size, threads)
     return Ranking(sources, own_ptr, own_idx, ranks, precision, offender, bearing.size)

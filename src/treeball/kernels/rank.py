@@ -38,7 +38,7 @@ def _key(blocks, factors, u, node):
 
 
 @compiled
-def _keys(block, factor, u, keys):
+def block_keys(block, factor, u, keys):
     """Keys of one block of nodes seen from u."""
     for w in range(WIDTH):
         keys[w] = 0.0
@@ -102,7 +102,7 @@ def rank_positives(vectors, blocks, factors, sources, positive_ptr, positive_idx
         for b in range(blocks.shape[0]):
             for i in range(start, stop):
                 node = sources[i]
-                _keys(blocks[b], factors[b], vectors[node], keys)
+                block_keys(blocks[b], factors[b], vectors[node], keys)
                 limit = reach[i - start]
                 hits = 0
                 for w in range(WIDTH):

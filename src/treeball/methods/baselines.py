@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..hierarchy import Hierarchy
 from ..settings import FitSettings
 from .descent import Descent, Epochs, Pairs
+from .run import Run
 
 
 def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.float64]:
@@ -29,13 +30,8 @@ def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.f
     return spatial
 
 
-def train(
-    hierarchy: Hierarchy, settings: FitSettings, vectors: NDArray[np.float64], first_epoch: int
-) -> Iterator[Epochs]:
-    """Descend from `first_epoch` to the last, changing `vectors` in place; yields at the end of some epochs."""
-    descent = Descent(vectors, Pairs.of(hierarchy, settings), hierarchy, settings)
-    epoch = first_epoch
-    while epoch < settings.epochs:
-        done = descent.run(epoch, min(descent.epochs_per_call(), settings.epochs - epoch))
-        epoch += done.count
-        yield done
+def train(run: Run) -> Iterator[Epochs]:
+    """Descend from the epoch the run has reached to the last; yields after every few epochs."""
+    descent = Descent(run.vectors, Pairs.of(run.hierarchy, run.settings), run.hierarchy, run.settings)
+    while run.epoch < run.settings.epochs:
+        yield run.descend(descent)

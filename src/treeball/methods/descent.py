@@ -46,9 +46,44 @@ class Pairs:
         weights = np.ones(heads.size)
         if settings.weighted:
             weights = _edge_weights(hierarchy, heads)
+        return cls._shuffled(heads, idx, weights, ptr, idx, settings.seed)
+
+    @classmethod
+    def with_closure(cls, hierarchy: Hierarchy, settings: FitSettings) -> Pairs:
+        """The pairs of the re-weighted objective (equation 5).
+
+        Direct parents have weight 1 (or that of their edge); the other ancestors, E_tc, have weight eta_tc. No
+        ancestor is drawn as a negative. For the objective ancestors, whose own pairs include E_tc, this lowers
+        their weight.
+        """
+        direct = cls.of(hierarchy, settings.replace(objective="parents"))
+        ptr, idx = hierarchy.positives("ancestors")
+        heads = np.repeat(np.arange(hierarchy.n_nodes, dtype=np.int32), np.diff(ptr))
+        further = ~hierarchy.is_parent(idx, heads)
+        if settings.eta_tc == 0:
+            further[:] = False
+        return cls._shuffled(
+            np.concatenate([direct.heads, heads[further]]),
+            np.concatenate([direct.tails, idx[further]]),
+            np.concatenate([direct.weights, np.full(int(further.sum()), settings.eta_tc)]),
+            ptr,
+            idx,
+            settings.seed,
+        )
+
+    @classmethod
+    def _shuffled(
+        cls,
+        heads: NDArray[np.int32],
+        tails: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        ptr: NDArray[np.int64],
+        idx: NDArray[np.int32],
+        seed: int,
+    ) -> Pairs:
         # The kernel strides over the pairs: they must lie in random order for its steps to be fair.
-        order = np.random.default_rng(settings.seed).permutation(heads.size)
-        return cls(heads[order], idx[order], weights[order], ptr, idx)
+        order = np.random.default_rng(seed).permutation(heads.size)
+        return cls(heads[order], tails[order], weights[order], ptr, idx)
 
 
 @dataclass(frozen=True)
@@ -86,7 +121,7 @@ class Descent:
         self.workers = 1 if settings.deterministic else thread_count(settings.threads)
         # Fewer than some hundred pairs a worker, and the workers spend their time on the same few rows.
         self.workers = max(1, min(self.workers, pairs.heads.size // 256))
-        self.bound = _bound(settings.geometry, settings.max_radius)
+        self.bound = _bound(settings.geometry, settings.radius_limit)
         self._pairs_per_second = 2e5
 
     def epochs_per_call(self) -> int:

@@ -9,51 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._version import __version__
 from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..settings import FitSettings
-from . import baselines
+from . import baselines, geometry_aware
 from .descent import Epochs
+from .run import Run
 
 CHECKPOINT_SECONDS = 30.0
-
-
-@dataclass
-class Run:
-    """A training run at the end of an epoch: all that a checkpoint holds."""
-
-    hierarchy: Hierarchy
-    settings: FitSettings
-    vectors: NDArray[np.float64]
-    epoch: int = 0
-    clamped: int = 0
-    loss: float | None = None
-
-    def embedding(self) -> Embedding:
-        """A copy of the state as an embedding, its provenance saying how far the training went."""
-        report = self.hierarchy.report
-        provenance: dict[str, Any] = {
-            "method": self.settings.method,
-            "objective": self.settings.objective,
-            "seed": self.settings.seed,
-            "settings": self.settings.to_dict(),
-            "version": __version__,
-            "epochs_done": self.epoch,
-            "loss": self.loss,
-            "clamped": {"times": self.clamped, "at_radius": self.settings.max_radius},
-            "input": None if report is None else report.to_dict(),
-        }
-        return Embedding(self.vectors, self.hierarchy, self.settings.geometry, provenance)
-
-    def advance(self, done: Epochs) -> None:
-        """Note that some epochs are over."""
-        self.epoch += done.count
-        self.clamped += done.clamped
-        self.loss = done.loss
 
 
 @dataclass
@@ -110,13 +75,25 @@ def fit(
         from ..readers import read
 
         source = read(source)
+    if settings.method == "sarkar":
+        return _combinatorial(source, settings)
     run = start(source, settings, resume)
-    for done in baselines.train(source, settings, run.vectors, run.epoch):
-        run.advance(done)
+    train = geometry_aware.train if settings.method.startswith("ga-") else baselines.train
+    for done in train(run):
         if watch is not None and watch(run, done):
             break
         if checkpoints is not None:
             checkpoints.save_if_due(run)
+    return run.embedding()
+
+
+def _combinatorial(hierarchy: Hierarchy, settings: FitSettings) -> Embedding:
+    """The construction of Sala et al., which has no epochs; what it found out about precision is in the log."""
+    from . import sarkar
+
+    made = sarkar.construct(hierarchy, settings.dim, max_radius=settings.radius_limit, seed=settings.seed)
+    run = Run(hierarchy, settings, made.vectors, clamped=made.clamped)
+    run.note(made.note, construction=made.to_dict())
     return run.embedding()
 
 
@@ -133,6 +110,8 @@ def start(hierarchy: Hierarchy, settings: FitSettings, resume: Embedding | None 
         epoch=record["epochs_done"],
         clamped=record["clamped"]["times"],
         loss=record["loss"],
+        log=list(record.get("log", [])),
+        trace=list(record.get("trace", [])),
     )
 
 

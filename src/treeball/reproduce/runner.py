@@ -1,0 +1,206 @@
+"""Runs a plan: every finished run is stored at once, and what is stored is not run again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .. import __version__
+from ..errors import InputError
+from ..files import atomic_write
+from ..hierarchy import Hierarchy
+from ..settings import FitSettings
+from ..workers import thread_count
+from . import datasets
+from .generated import balanced_tree
+from .plan import Job
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..methods.descent import Epochs
+    from ..methods.run import Run
+
+Record = dict[str, Any]
+
+
+class Progress(Protocol):
+    """Shows how far a training is; `treeball.cli.console.TrainingProgress` is one."""
+
+    def show(self, epoch: int, loss: float, pairs_per_second: float, sampled_map: float | None) -> None:
+        """Show the state after `epoch` epochs."""
+
+
+def run_plan(
+    jobs: Sequence[Job],
+    out: Path,
+    *,
+    data: Path | None = None,
+    threads: int = 0,
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[int], AbstractContextManager[Progress]] | None = None,
+) -> list[Record]:
+    """Run what is not stored yet below `out`, in order, and return all records of the plan.
+
+    Parameters
+    ----------
+    data
+        Folder of the data files.
+    say
+        Takes a line when a run starts or ends.
+    progress
+        Makes a display for a training of so many epochs.
+    """
+    # All files are looked for now, not after an hour of work on the first data set.
+    for tree in {job.tree.name: job.tree for job in jobs}.values():
+        datasets.locate(tree, data)
+    for folder in ("runs", "models", "trees"):
+        _make_folder(out / folder)
+    records: list[Record] = []
+    hierarchy: Hierarchy | None = None
+    loaded = ""
+    warm: set[str] = set()
+    for number, job in enumerate(jobs, 1):
+        if hierarchy is None or loaded != job.tree.name:
+            hierarchy, loaded = datasets.load(job.tree, data), job.tree.name
+            write_json(out / "trees" / f"{loaded}.json", datasets.shape_of(job.tree, hierarchy))
+        stored = _stored(job, hierarchy, out)
+        if stored is not None:
+            say(f"[{number}/{len(jobs)}] {job.name}: done before")
+            records.append(stored)
+            continue
+        say(f"[{number}/{len(jobs)}] {job.name}: {job.settings.epochs:,} epochs")
+        if job.settings.method not in warm:
+            _compile(job.settings, threads)
+            warm.add(job.settings.method)
+        record = _run(job, hierarchy, out, threads, progress)
+        write_json(_path(job, out), record)
+        records.append(record)
+        scores = record["scores"]
+        say(f"    MAP {scores['map']:.4f}, MR {scores['mean_rank']:.3f} in {record['seconds']['training']:.1f} s")
+    return records
+
+
+def read_records(out: Path, tree: str) -> list[Record]:
+    """All stored runs of a tree, variants included; files that are no such records are passed over."""
+    records = []
+    for path in sorted((out / "runs").glob(f"{tree}-*.json")):
+        record = read_json(path)
+        if record is not None and record.get("tree") == tree:
+            records.append(record)
+    return records
+
+
+def _run(
+    job: Job,
+    hierarchy: Hierarchy,
+    out: Path,
+    threads: int,
+    progress: Callable[[int], AbstractContextManager[Progress]] | None,
+) -> Record:
+    from ..methods.fit import fit
+
+    settings = job.settings.replace(threads=threads)
+    snapshots: dict[int, Embedding] = {}
+    display: AbstractContextManager[Progress | None] = nullcontext() if progress is None else progress(settings.epochs)
+    with display as shown:
+
+        def watch(run: Run, done: Epochs) -> bool:
+            # Training stops at multiples of trace_every; in between the next stop stands for the moment asked for.
+            due = [epoch for epoch in job.snapshots if epoch <= run.epoch and epoch not in snapshots]
+            for epoch in due:
+                snapshots[epoch] = run.embedding()
+            if shown is not None:
+                shown.show(run.epoch, done.loss, done.pairs / max(done.seconds, 1e-9), None)
+            return False
+
+        started = time.perf_counter()
+        embedding = fit(hierarchy, settings, watch=watch)
+        trained = time.perf_counter()
+    scores = embedding.evaluate(sample=job.sample, threads=threads).to_dict()
+    scored = time.perf_counter()
+    made = embedding.provenance
+    return {
+        "tree": job.tree.name,
+        "variant": job.variant,
+        "settings": job.settings.to_dict(),
+        "data": _fingerprint(hierarchy),
+        "scores": scores,
+        "pairs": int(hierarchy.positives(settings.objective)[1].size),
+        "sample": job.sample,
+        "seconds": {"training": trained - started, "scoring": scored - trained},
+        "threads": thread_count(threads),
+        "clamped": made.get("clamped"),
+        "log": made.get("log", []),
+        "trace": made.get("trace", []),
+        "snapshots": [
+            {"epoch": int(one.provenance["epochs_done"]), "asked": epoch, "file": _save_snapshot(job, epoch, one, out)}
+            for epoch, one in sorted(snapshots.items())
+        ],
+        "version": __version__,
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _save_snapshot(job: Job, epoch: int, embedding: Embedding, out: Path) -> str:
+    file = f"models/{job.name}-e{epoch}.parquet"
+    embedding.save(out / file)
+    return file
+
+
+def _stored(job: Job, hierarchy: Hierarchy, out: Path) -> Record | None:
+    """The record of an earlier run of this job on this data, or None."""
+    record = read_json(_path(job, out))
+    if record is None:
+        return None
+    same = (
+        record.get("settings") == json.loads(json.dumps(job.settings.to_dict()))
+        and record.get("data") == _fingerprint(hierarchy)
+        and record.get("sample") == job.sample
+        and {one["asked"] for one in record.get("snapshots", [])} >= set(job.snapshots)
+        and all((out / one["file"]).is_file() for one in record.get("snapshots", []))
+    )
+    return record if same else None
+
+
+def _fingerprint(hierarchy: Hierarchy) -> Record:
+    sha256 = None if hierarchy.report is None else hierarchy.report.to_dict().get("sha256")
+    return {"nodes": hierarchy.n_nodes, "edges": hierarchy.n_edges, "sha256": sha256}
+
+
+def _compile(settings: FitSettings, threads: int) -> None:
+    """Train a small tree for a moment, so that compilation is not counted as time of the first run."""
+    from ..methods.fit import fit
+
+    fit(balanced_tree(5, 2), settings.replace(epochs=2, n_tc=1, dilation_from=1, threads=threads)).evaluate()
+
+
+def _path(job: Job, out: Path) -> Path:
+    return out / "runs" / f"{job.name}.json"
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the folder {str(path)!r}: {error.strerror or error}; choose another one with --out"
+        ) from error
+
+
+def write_json(path: Path, record: Record | list[Record]) -> None:
+    """Write whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Record | None:
+    """The object in `path`, or None when there is none that can be read: it is made anew then."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
