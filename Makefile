@@ -1,4 +1,4 @@
-# Everything works with plain pip and Python 3.11+; nothing outside this folder is touched.
+# Everything works with plain pip and Python 3.11+. Outside this folder only the cache of compiled code is written.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -181,7 +181,7 @@ def test_other_bad_arguments_are_refused(catalog, model, capsys):
     refused(["evaluate", "missing.parquet"], capsys, "missing.parquet")
     refused(["evaluate", model, "--sample", "-3"], capsys, "sample")
     refused(["neighbors", model, "item 0.x"], capsys, "item 0.x", "did you mean", "item 0.")
-    refused(["neighbors", model, "item 0.0", "-k", "0"], capsys, "k must be at least 1")
+    refused(["neighbors", model, "item 0.0", "-k", "0"], capsys, "k must be a whole number of at least 1")
     refused(["info", "missing"], capsys, "missing")
 
 
@@ -193,11 +193,43 @@ def test_bad_models_are_refused(model, capsys):
     refused(["fit", "cut.parquet", *QUICK], capsys, "cut.parquet")
 
 
+def test_an_output_never_destroys_an_input(catalog, model, capsys):
+    before = catalog.read_bytes(), model.read_bytes()
+    refused(["fit", catalog, "-o", catalog, *QUICK], capsys, "it is the input")
+    refused(["evaluate", model, "--ill-pairs", model], capsys, "it is the input")
+    refused(["fit", catalog, "-o", ""], capsys, "cannot write")
+    refused(["evaluate", model, "--ill-pairs", "."], capsys, "cannot write")
+    refused(["fit", catalog, "-o", "/dev/null"], capsys, "/dev/null", "not an ordinary file")
+    assert (catalog.read_bytes(), model.read_bytes()) == before
+    Path("m.parquet.checkpoint").mkdir()
+    refused(["fit", catalog, "-o", "m.parquet", *QUICK], capsys, "m.parquet.checkpoint")
+
+
+def test_numbers_are_not_rounded(catalog, capsys):
+    refused(["fit", catalog, "--dim", "2.5"], capsys, "--dim", "2.5")
+    Path("half.toml").write_text("[fit]\ndim = 3.7\n")
+    refused(["fit", catalog, "--config", "half.toml"], capsys, "dim", "3.7")
+    refused(["fit", catalog, "--checkpoint-seconds", "nan"], capsys, "nan")
+
+
+def test_names_are_shown_as_they_are_on_a_terminal(monkeypatch, capsys):
+    treeball.fit([("dog [red]", "[/foo]"), ("b", "[/foo]")], dim=2, epochs=3).save("odd.parquet")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run(["neighbors", "odd.parquet", "b"]) == 0
+    shown = capsys.readouterr().out
+    assert "[/foo]" in shown
+    assert "dog [red]" in shown
+
+
 def test_bad_toml_is_refused(catalog, capsys):
     Path("bad.toml").write_text("[fit\n")
     refused(["fit", catalog, "--config", "bad.toml"], capsys, "bad.toml", "not valid TOML")
     Path("unknown.toml").write_text("[fit]\nepoch = 3\n")
     refused(["fit", catalog, "--config", "unknown.toml"], capsys, "epoch")
+    Path("bare.toml").write_text("dim = 3\n")
+    refused(["fit", catalog, "--config", "bare.toml"], capsys, "dim", "[fit]")
+    Path("typo.toml").write_text("[fti]\ndim = 3\n")
+    refused(["fit", catalog, "--config", "typo.toml"], capsys, "fti", "[fit]")
     Path("value.toml").write_text("[fit]\ndim = 1\n")
     refused(["fit", catalog, "--config", "value.toml"], capsys, "dim")
 
@@ -270,7 +302,7 @@ def test_ctrl_c_saves_and_resume_continues(uninterrupted):
     out, error = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "Traceback" not in error
-    assert "go on with --resume" in error
+    assert "saved m.parquet; go on with --resume" in error
     assert "MAP" in out
     done = treeball.load("m.parquet").provenance["epochs_done"]
     assert 0 < done < 100000
@@ -278,6 +310,28 @@ def test_ctrl_c_saves_and_resume_continues(uninterrupted):
     _, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert f"resuming at epoch {done} of {done + 5}" in error
+
+
+def test_a_second_ctrl_c_quits_at_once(tmp_path):
+    big_tree(tmp_path / "tree.tsv", 300_000)
+    process = start("fit", "tree.tsv", "-o", "m.parquet", *BIG, "--negatives", "2000", "--checkpoint-seconds", "0")
+    time.sleep(8)
+    assert process.poll() is None, process.communicate()[1]
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "interrupted" in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_closed_streams_are_no_crash(closed):
+    command = f"{sys.executable} -m treeball info example:mammals {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr + done.stdout
 
 
 def test_a_closed_pipe_is_no_crash(catalog):

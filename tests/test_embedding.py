@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -34,6 +36,39 @@ def test_lookup_distance_and_neighbors(small):
     assert small.parent_of("poodle") == "dog"
     assert len(small) == 4
     assert small.dim == 2
+
+
+def test_an_embedding_iterates_over_its_names(small):
+    assert list(small) == list(small.names) == ["animal", "dog", "cat", "poodle"]
+
+
+def test_wrong_arguments_are_refused_in_a_sentence(small):
+    for k in (0, -1, 2.5, "2", None):
+        with pytest.raises(InputError, match="k must be a whole number"):
+            small.neighbors("dog", k)
+    for option, wrong in (("sample", -1), ("sample", 2.5), ("sample", True), ("threads", -1), ("seed", "x")):
+        with pytest.raises(InputError, match=option):
+            small.evaluate(**{option: wrong})
+    with pytest.raises(InputError, match="objective"):
+        small.evaluate("children")
+    with pytest.raises(InputError, match="needs an embedding"):
+        treeball.evaluate("model.parquet")
+    with pytest.raises(InputError, match="geometry must be one of"):
+        Embedding(small.vectors, small.hierarchy, "klein")
+
+
+def test_saving_follows_links_and_refuses_what_is_no_file(small, tmp_path):
+    target, link = tmp_path / "real.parquet", tmp_path / "link.parquet"
+    small.save(target)
+    link.symlink_to(target)
+    Embedding(small.vectors / 2, small.hierarchy).save(link)
+    assert link.is_symlink()
+    assert treeball.load(target)["dog"][0] == 0.25
+    os.mkfifo(tmp_path / "pipe")
+    for wrong in (tmp_path / "pipe", tmp_path, Path("."), Path("")):
+        with pytest.raises(InputError, match="cannot write"):
+            small.save(wrong)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_an_unknown_name_suggests_a_close_one(small):

@@ -115,6 +115,30 @@ def test_tiny_hierarchies_train(n):
     assert np.isfinite(embedding.vectors).all()
 
 
+def test_a_deep_chain_trains_for_ancestors():
+    """Almost every node is a positive: drawing negatives must not become a search for a needle."""
+    embedding = fit(hierarchy_of(trees.chain(1500)), QUICK.replace(epochs=1, dim=2), objective="ancestors")
+    assert embedding.provenance["epochs_done"] == 1
+
+
+def test_guesses_and_repairs_are_logged(caplog):
+    treeball.fit([("dog", "animal"), ("cat", "animal"), ("dog", "animal")], dim=2, epochs=1)
+    assert "1 duplicate edge" in caplog.text
+
+
+def test_numpy_integers_are_whole_numbers_and_text_is_none():
+    settings = FitSettings(dim=np.int64(3))
+    assert settings.to_dict()["dim"] == 3
+    assert type(settings.to_dict()["dim"]) is int
+    for wrong in ({"lr": "a"}, {"deterministic": "no"}, {"eta_tc": "x"}, {"max_radius": "far"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            FitSettings(**wrong)
+    with pytest.raises(InputError, match="must be a FitSettings"):
+        fit(BALANCED, {"dim": 3})
+    with pytest.raises(InputError, match="0 seconds or more"):
+        Checkpoints(None, float("nan"))
+
+
 def test_fit_reads_what_read_reads():
     embedding = treeball.fit([("dog", "animal"), ("cat", "animal"), ("poodle", "dog")], dim=2, epochs=5)
     assert set(embedding.hierarchy.names) == {"dog", "cat", "animal", "poodle"}

@@ -232,6 +232,23 @@ def test_negatives_exclude_the_head_and_its_positives_and_are_uniform():
     assert ((rest - expected) ** 2 / expected).sum() < 24.3  # chi-square, 7 degrees of freedom, p = 0.001
 
 
+@pytest.mark.parametrize("head", [0, 7, 39, 59])
+def test_many_positives_are_left_out_of_the_draw(head):
+    """A node deep in a chain: nearly everything is an ancestor, and the few others are still drawn evenly."""
+    n = 60
+    rng = np.random.default_rng(head)
+    positives = np.sort(rng.choice(np.delete(np.arange(n), head), 52, replace=False)).astype(np.int32)
+    chosen, dice = np.zeros(51, np.int64), np.zeros(51)
+    state, seen = np.uint64(1), np.zeros(n, int)
+    for _ in range(400):
+        _, state = sampling.draw_negatives(chosen, dice, n, head, positives, 0, 52, np.uint64(state))
+        seen += np.bincount(chosen[1:], minlength=n)
+    free = np.setdiff1d(np.arange(n), [*positives, head])
+    assert set(np.flatnonzero(seen)) == set(free)
+    expected = 400 * 50 / free.size
+    assert ((seen[free] - expected) ** 2 / expected).sum() < 22.5  # chi-square, 6 degrees of freedom, p = 0.001
+
+
 def test_no_negatives_when_every_other_node_is_positive():
     chosen = np.zeros(6, np.int64)
     count, _ = sampling.draw_negatives(chosen, chosen * 1.0, 3, 0, np.array([1, 2], np.int32), 0, 2, np.uint64(1))

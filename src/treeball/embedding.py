@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from .errors import InputError
 from .geometry import euclidean, lorentz, poincare
 from .geometry.models import hyperboloid_to_ball
 from .hierarchy import Hierarchy
+from .names import Names
 from .settings import Geometry, Objective
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Embedding:
         geometry: Geometry = "poincare",
         provenance: dict[str, Any] | None = None,
     ) -> None:
+        if geometry not in _SPACES:
+            raise InputError(f"geometry must be one of {', '.join(_SPACES)}, not {geometry!r}")
         vectors = np.array(vectors, np.float64, order="C")
         if vectors.ndim != 2 or vectors.shape[0] != hierarchy.n_nodes:
             raise InputError(
@@ -71,8 +74,16 @@ class Embedding:
         objective: Objective = self.provenance.get("objective", "parents")
         return objective
 
+    @property
+    def names(self) -> Names:
+        """Names of the nodes, in the order of the vectors."""
+        return self.hierarchy.names
+
     def __len__(self) -> int:
         return self.hierarchy.n_nodes
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.hierarchy.names)
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self.hierarchy.names
@@ -92,8 +103,8 @@ class Embedding:
 
     def neighbors(self, name: Hashable, k: int = 10) -> list[tuple[Hashable, float]]:
         """The k nearest other nodes with their distances, nearest first; an added root is left out."""
-        if k < 1:
-            raise InputError(f"k must be at least 1, not {k}")
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise InputError(f"k must be a whole number of at least 1, not {k!r}")
         code = self.hierarchy.names.index_of(name)
         distances = np.array(self._distances_from(code))
         distances[code] = math.inf
@@ -105,7 +116,7 @@ class Embedding:
         return [(self.hierarchy.names[int(i)], float(distances[i])) for i in nearest]
 
     def parent_of(self, name: Hashable) -> Hashable:
-        """The parent as geometry alone tells it: the nearest other node."""
+        """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing."""
         nearest = self.neighbors(name, 1)
         if not nearest:
             raise InputError(f"{name!r} is the only node: it has no parent")
@@ -136,7 +147,10 @@ class Embedding:
         return evaluate(self, objective, **options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a self-describing Parquet file, whole or not at all; :func:`treeball.load` reads it back."""
+        """Write a self-describing Parquet file, whole or not at all; :func:`treeball.load` reads it back.
+
+        Names are saved as text; integers come back as integers, other ids (tuples, dates, ...) as their text.
+        """
         from .model_file import save
 
         return save(self, Path(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -126,7 +127,12 @@ class FitSettings:
         _whole("dilation_limit", self.dilation_limit, 0)
         _whole("trace_every", self.trace_every, 0)
         for name in ("eta_tc", "dilation_share"):
-            _require(0 <= getattr(self, name) <= 1, f"{name} must be between 0 and 1, not {getattr(self, name)}")
+            value = getattr(self, name)
+            _require(_is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
+        for name in ("weighted", "deterministic"):
+            _require(
+                isinstance(getattr(self, name), bool), f"{name} must be True or False, not {getattr(self, name)!r}"
+            )
         _require(_positive(self.dilation) and self.dilation <= 100, f"dilation must be above 0, not {self.dilation}")
         _require(
             not (self.weighted and self.objective == "ancestors"),
@@ -155,7 +161,11 @@ class FitSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that influences the result, for the model's provenance."""
-        record = dataclasses.asdict(self)
+        plain = {int: int, float: float}
+        record = {
+            field.name: plain.get(type(field.default), lambda value: value)(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+        }
         del record["threads"]
         return record
 
@@ -165,12 +175,16 @@ def _require(condition: bool, sentence: str) -> None:
         raise InputError(sentence)
 
 
-def _positive(value: float) -> bool:
-    return math.isfinite(value) and value > 0
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _positive(value: Any) -> bool:
+    return _is_number(value) and value > 0
 
 
 def _whole(name: str, value: int, least: int, why: str = "") -> None:
-    good = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= least
     _require(
         good,
         f"{name} must be a whole number of at least {least}, not {value!r}" + (f": {why}" if why else ""),

@@ -22,6 +22,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 epoch", "2,000 epochs"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def print_json(record: Mapping[str, Any]) -> None:
     """One JSON object on standard output."""
     print(json.dumps(record, ensure_ascii=False))
@@ -40,7 +45,7 @@ def print_rows(header: Sequence[str] | None, rows: Sequence[Sequence[str]], titl
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=title, box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
+        table = Table(title=Text(title or ""), box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
         for column in range(len(rows[0]) if rows else len(header or ())):
             table.add_column(header[column] if header else "", style="cyan" if column == 0 else "")
         for row in rows:
@@ -71,7 +76,7 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     illness = record["illness"]
     ill, pairs = sum(illness.values()), evaluation.ranking.ranks.size
     rows = [
-        ("objective", f"{record['objective']} ({pairs:,} pairs)"),
+        ("objective", f"{record['objective']} ({count(pairs, 'pair')})"),
         ("MAP", score("map", ".4f")),
         ("mean rank", score("mean_rank", ".3f")),
         ("hits@1", score("hits_at_1", ".4f")),
@@ -134,4 +139,4 @@ class TrainingProgress:
 
 
 def _rate(value: float) -> str:
-    return f"{value / 1e6:.2f}M" if value >= 1e6 else f"{value / 1e3:.0f}k"
+    return f"{value / 1e6:.2f}M" if value >= 1e6 else f"{value / 1e3:.1f}k"

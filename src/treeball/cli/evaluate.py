@@ -49,13 +49,11 @@ def evaluate(
         Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
         exact up to 2,000 nodes and sampled beyond.
     """
-    from ..errors import InputError
+    from ..files import require_writable
     from ..model_file import load
 
-    if sample is not None and sample < 0:
-        raise InputError(f"sample must be 0 (all nodes) or more, not {sample}")
-    if threads < 0:
-        raise InputError(f"threads must be 0 (all cores) or more, not {threads}")
+    if ill_pairs is not None:
+        require_writable(ill_pairs, model)
     embedding = load(model)
     evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:

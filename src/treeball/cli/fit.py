@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from ..readers.settings import ReadSettings
 from ..settings import FitSettings
-from .console import TrainingProgress, print_json, print_table, say, score_rows
+from .console import TrainingProgress, count, print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -54,27 +54,36 @@ def fit(
     """
     from ..embedding import Embedding
     from ..files import require_writable
-    from ..methods.fit import Checkpoints
+    from ..methods.fit import Checkpoints, start
     from ..methods.fit import fit as train
     from ..readers import read
 
     output = output or _default_output(source)
+    require_writable(output, source)
     checkpoint = output.with_name(output.name + ".checkpoint")
-    require_writable(output)
+    require_writable(checkpoint, source)
+    checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
     hierarchy = read(source, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     before = _resume_point(output, checkpoint) if resume else None
-
-    checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
-    first = 0 if before is None else int(before.provenance.get("epochs_done", 0))
+    first = 0
     if before is not None:
+        first = start(hierarchy, settings, before).epoch
         say(f"resuming at epoch {first} of {settings.epochs}")
+    elif checkpoint.exists():
+        say(f"starting afresh; --resume would go on from {checkpoint}")
     with TrainingProgress(settings.epochs, first) as progress, _StopOnInterrupt() as interrupt:
         watcher = _Watcher(progress, interrupt, checkpoints, hierarchy, settings)
         embedding = train(hierarchy, settings, resume=before, checkpoints=checkpoints, watch=watcher)
 
+    embedding.save(output)
     done = int(embedding.provenance["epochs_done"])
+    finished = done >= settings.epochs or settings.method == "sarkar"
+    if not finished:
+        say(f"stopped after epoch {done} of {settings.epochs}; saved {output}; go on with --resume")
+    for entry in embedding.provenance["log"]:
+        say(f"epoch {entry['epoch']}: {entry['text']}")
     evaluation = embedding.evaluate(threads=settings.threads)
     embedding = Embedding(
         embedding.vectors,
@@ -86,10 +95,9 @@ def fit(
     if json:
         print_json(evaluation.to_dict())
     else:
-        print_table(score_rows(evaluation), f"{settings.method}, dimension {settings.dim}, {done} epochs")
+        print_table(score_rows(evaluation), f"{settings.method}, dimension {settings.dim}, {count(done, 'epoch')}")
     _tell_clamped(embedding)
-    if done < settings.epochs:
-        say(f"stopped after epoch {done} of {settings.epochs}; model so far saved to {output}; go on with --resume")
+    if not finished:
         return 1
     checkpoint.unlink(missing_ok=True)
     say(f"saved {output}")
@@ -149,7 +157,7 @@ class _Watcher:
 def _default_output(source: str) -> Path:
     if source == "-":
         return Path("model.parquet")
-    stem = Path(source.removeprefix("example:").rstrip("/")).name
+    stem = Path(source.removeprefix("example:").rstrip("/")).name.replace(":", "-")
     for ending in (".gz", ".zst"):
         stem = stem.removesuffix(ending)
     stem = Path(stem).stem or "model"
@@ -170,4 +178,5 @@ def _resume_point(output: Path, checkpoint: Path) -> Embedding | None:
 def _tell_clamped(embedding: Embedding) -> None:
     clamped = embedding.provenance["clamped"]
     if clamped["times"]:
-        say(f"{clamped['times']:,} steps ended beyond the largest radius and were clamped to {clamped['at_radius']:g}")
+        steps = count(clamped["times"], "step")
+        say(f"{steps} ended beyond the largest radius and stopped there, at {clamped['at_radius']:.1f}")

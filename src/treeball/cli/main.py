@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter, Token, convert
 from cyclopts.config import Toml
 
 from .._version import __version__
@@ -20,18 +23,34 @@ from .neighbors import neighbors
 from .plot import plot
 from .reproduce import reproduce
 
+
+def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
+    """Values as cyclopts makes them, but a whole number must be written as one: 2.5 is not 2."""
+    if kind is int and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
+        raise ValueError(f"{tokens[0].value!r} is not a whole number")
+    return convert(kind, tokens)
+
+
 app = App(
     name="treeball",
     version=__version__,
     help="Embed hierarchies in hyperbolic space so faithfully that they can be read back from distances.",
+    suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(converter=_convert, negative_iterable=()),
     help_epilogue="Settings can come from a TOML file:  treeball fit FILE --config settings.toml  with a table [fit].",
 )
-for _command in (fit, evaluate, info, capacity, plot, neighbors, reproduce, doctor):
+COMMANDS = {
+    command.__name__: command for command in (fit, evaluate, info, capacity, plot, neighbors, reproduce, doctor)
+}
+for _command in COMMANDS.values():
     app.command(_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the ``treeball`` command; exits with 0, 1 (a failure) or 2 (unusable input)."""
+    # A closed stream is no reason to fail: there is nobody to write to.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -47,9 +66,15 @@ def run(arguments: list[str]) -> int:
     except TreeballError as error:
         return _complain(str(error), error.exit_code)
     except MemoryError:
-        return _complain("out of memory: use a smaller --dim or a machine with more memory", 1)
-    except KeyboardInterrupt:
-        return _complain("interrupted", 1)
+        return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
+    except (KeyboardInterrupt, SystemError) as error:
+        # Compiled code that Ctrl-C interrupts may wrap the interruption into a SystemError.
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        _complain("interrupted", 1)
+        # Workers may still be in compiled code, and the interpreter would wait for them.
+        sys.stdout.flush()
+        os._exit(1)
     except BrokenPipeError:
         # The reader of our output went away (as `head` does); nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -84,7 +109,10 @@ def _toml(path: str) -> Toml:
 
     try:
         with open(path, "rb") as file:
-            tomllib.load(file)
+            content = tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path!r} is not valid TOML: {error}") from error
+    for name, table in content.items():
+        if name not in COMMANDS or not isinstance(table, dict):
+            raise InputError(f"{path!r}: {name!r} is not a table of a command; put settings under [fit]")
     return Toml(path, must_exist=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..settings import Objective
 from ..workers import thread_count
 from .illness import Illness, classify
@@ -22,7 +23,7 @@ DEFAULT_SAMPLE = 4_000
 __all__ = ["Evaluation", "Illness", "Ranking", "evaluate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Scores of an embedding for one objective, with the ranks and ill pairs they come from."""
 
@@ -48,6 +49,10 @@ class Evaluation:
     def hits_at_1(self) -> float:
         """Share of nodes whose nearest node is a positive."""
         return self.ranking.hits_at_1
+
+    def __repr__(self) -> str:
+        ill = ", ".join(f"{count:,} {kind}" for kind, count in self.illness.counts().items())
+        return f"<Evaluation ({self.objective}): MAP {self.map:.4f}, mean rank {self.mean_rank:.3f}; ill: {ill}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``treeball evaluate --json`` prints; `sampled` is there only when nodes were sampled."""
@@ -95,8 +100,17 @@ def evaluate(
     threads
         0 uses all cores.
     """
+    from ..embedding import Embedding
+
+    if not isinstance(embedding, Embedding):
+        raise InputError(f"evaluate needs an embedding, not {embedding!r}; load a file with treeball.load")
+    for name, value in (("sample", sample), ("seed", seed), ("threads", threads)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
+            raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
     hierarchy = embedding.hierarchy
     objective = objective or embedding.objective
+    if objective not in ("parents", "ancestors"):
+        raise InputError(f"objective must be parents or ancestors, not {objective!r}")
     if sample is None and hierarchy.n_nodes > EXACT_UP_TO_NODES:
         sample = DEFAULT_SAMPLE
     coordinates, factor = embedding.ranking_coordinates()

@@ -11,6 +11,8 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+# Up to this many positives are avoided by drawing again; more are left out of the draw, at some cost for each negative.
+FEW_POSITIVES = 32
 _LOW, _UNIT = np.uint64(0xFFFFFFFF), 2.0**-32
 
 
@@ -69,20 +71,26 @@ def clash(chosen, head, positive_idx, first, last):
 
 @compiled
 def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
-    """Fill chosen[1:] with uniform nodes that are neither `head` nor one of positive_idx[first:last].
+    """Fill chosen[1:] with uniform nodes that are neither `head` nor one of positive_idx[first:last], which ascend.
 
     `dice` gets a number in [0, 1) for each of them. Returns the number of entries of `chosen` in use (1 when every
     other node is a positive) and the advanced state.
     """
-    if n - 1 - (last - first) <= 0:
+    free = n - 1 - (last - first)
+    if free <= 0:
         return 1, state
     count = chosen.size
+    many = last - first > FEW_POSITIVES
+    bound = free if many else n
     for j in range(1, count):
         bits = mix(state + uint64(j) * GOLDEN)
-        chosen[j] = below(bits, n)
+        chosen[j] = below(bits, bound)
         dice[j] = np.float64(bits & _LOW) * _UNIT
     state += uint64(count) * GOLDEN
-    if clash(chosen, head, positive_idx, first, last):
+    if many:
+        for j in range(1, count):
+            chosen[j] = _free_node(chosen[j], head, positive_idx, first, last)
+    elif clash(chosen, head, positive_idx, first, last):
         for j in range(1, count):
             while chosen[j] == head or _among(chosen[j], positive_idx, first, last):
                 state += GOLDEN
@@ -96,3 +104,19 @@ def _among(node, nodes, first, last):
     for i in range(first, last):
         found |= nodes[i] == node
     return found
+
+
+@compiled
+def _free_node(rank, head, taken, first, last):
+    """The node number `rank` among those that are neither `head` nor in taken[first:last], which ascend."""
+    # With i taken nodes below it, it is the node rank + i: find the i for which that holds, then step over `head`.
+    low, high = first, last
+    while low < high:
+        middle = (low + high) // 2
+        below_here = taken[middle] - (middle - first) - (1 if head < taken[middle] else 0)
+        if below_here <= rank:
+            low = middle + 1
+        else:
+            high = middle
+    node = rank + (low - first)
+    return node + 1 if head <= node else node

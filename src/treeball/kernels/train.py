@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .compiler import compiled
-from .sampling import clash, draw_negatives, stream, visiting_order
+from .sampling import FEW_POSITIVES, clash, draw_negatives, stream, visiting_order
 from .steps import euclidean_step, lorentz_step, poincare_step
 
 EUCLIDEAN, POINCARE, LORENTZ = 0, 1, 2
@@ -64,7 +64,7 @@ def train_epochs(
                 head = heads[pair]
                 chosen[0] = tails[pair]
                 first, last = positive_ptr[head], positive_ptr[head + 1]
-                if left > 0 and not clash(chosen, head, positive_idx, first, last):
+                if left > 0 and last - first <= FEW_POSITIVES and not clash(chosen, head, positive_idx, first, last):
                     fresh = 1
                     left -= 1
                 else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..errors import NumericalError
 from ..hierarchy import Hierarchy
 from ..kernels import train as kernel
 from ..settings import FitSettings, Geometry
-from ..workers import thread_count
+from ..workers import in_threads, thread_count
 
 _CODES = {"euclidean": kernel.EUCLIDEAN, "poincare": kernel.POINCARE, "lorentz": kernel.LORENTZ}
 # Epochs of a small hierarchy are run several at a call, so that calling costs nothing beside the work.
@@ -143,11 +142,7 @@ class Descent:
                 settings.seed, worker, self.workers, counters[worker],
             )  # fmt: skip
 
-        if self.workers == 1:
-            work(0)
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                list(pool.map(work, range(self.workers)))
+        in_threads(work, range(self.workers), self.workers)
         self._raise_if_failed(counters)
         seconds = time.perf_counter() - started
         visited = count * pairs.heads.size

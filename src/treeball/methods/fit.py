@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +30,10 @@ class Checkpoints:
     path: Path
     seconds: float = CHECKPOINT_SECONDS
     _last: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.seconds) or self.seconds < 0:
+            raise InputError(f"checkpoints must be 0 seconds or more apart, not {self.seconds}")
 
     def save_if_due(self, run: Run) -> None:
         """Save when the last save is long enough ago."""
@@ -70,11 +76,11 @@ def fit(
     Embedding
         Its ``provenance["epochs_done"]`` says how many epochs were trained.
     """
+    if settings is not None and not isinstance(settings, FitSettings):
+        raise InputError(f"settings must be a FitSettings, not {settings!r}; single settings go by name, as in dim=5")
     settings = (settings or FitSettings()).replace(**overrides)
     if not isinstance(source, Hierarchy):
-        from ..readers import read
-
-        source = read(source)
+        source = _read(source)
     if settings.method == "sarkar":
         return _combinatorial(source, settings)
     run = start(source, settings, resume)
@@ -85,6 +91,17 @@ def fit(
         if checkpoints is not None:
             checkpoints.save_if_due(run)
     return run.embedding()
+
+
+def _read(source: Any) -> Hierarchy:
+    """Read a hierarchy, and log what a person should know about it: a guess or a repair."""
+    from ..readers import read
+
+    hierarchy = read(source)
+    report = hierarchy.report
+    if report is not None and (report.n_repairs or report.direction_doubt):
+        logging.getLogger("treeball").warning("%s", report.summary())
+    return hierarchy
 
 
 def _combinatorial(hierarchy: Hierarchy, settings: FitSettings) -> Embedding:

@@ -38,8 +38,8 @@ class Recipe:
     overrides: Mapping[tuple[str | None, int | None], Mapping[str, Any]] = field(default_factory=dict)
 
 
-# Dilating after a third of the training did best on all trees tried: later there is little left to gain, and earlier the
-# subtrees have not yet found their directions.
+# Dilating after a third of the training did best on all trees tried: later there is little left to gain, and earlier
+# the subtrees have not yet found their directions.
 RECIPES = {
     "synthetic": Recipe(
         dims=(2,),
