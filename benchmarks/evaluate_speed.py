@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--numpy-nodes", type=int, default=400)
     options = parser.parse_args()
     hierarchy = noun_tree(options.data)
-    embedding = treeball.fit(hierarchy, dim=10, epochs=30, burn_in=5)
+    embedding = treeball.fit(hierarchy, method="poincare", dim=10, epochs=30, burn_in=5)
     embedding.evaluate(sample=64)  # compiles
     started = time.perf_counter()
     result = embedding.evaluate(sample=0)

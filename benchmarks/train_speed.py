@@ -36,7 +36,9 @@ def noun_tree(data: Path | None) -> treeball.Hierarchy:
 
 def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int):
     """A function that trains some epochs and returns microseconds per pair."""
-    settings = treeball.FitSettings(dim=DIM, negatives=NEGATIVES, batch=BATCH, threads=threads, burn_in=2)
+    settings = treeball.FitSettings(
+        method="poincare", dim=DIM, negatives=NEGATIVES, batch=BATCH, threads=threads, burn_in=2
+    )
     vectors = initial_vectors(hierarchy, settings)
     descent = Descent(vectors, Pairs.of(hierarchy, settings), hierarchy, settings)
     descent.run(0, 1)  # compiles

@@ -35,7 +35,9 @@ def place(point: np.ndarray) -> str:
 
 
 def main() -> None:
-    embedding = treeball.fit("example:mammals", dim=2, objective="ancestors", epochs=500, seed=0, deterministic=True)
+    embedding = treeball.fit(
+        "example:mammals", method="poincare", dim=2, objective="ancestors", epochs=500, seed=0, deterministic=True
+    )
     hierarchy, points = embedding.hierarchy, embedding.vectors
     result = embedding.evaluate()
     parent = hierarchy.primary_parent

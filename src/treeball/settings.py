@@ -71,10 +71,10 @@ class FitSettings:
         Train with one worker, so that the same seed gives the same bytes on any number of cores.
     """
 
-    method: Method = "poincare"
+    method: Method = "ga-dl-rw"
     dim: int = 10
     objective: Objective = "parents"
-    epochs: int = 500
+    epochs: int = 1000
     lr: float = 1.0
     batch: int = 10
     negatives: int = 50
