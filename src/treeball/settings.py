@@ -88,7 +88,7 @@ class FitSettings:
     dilation: float = 1.5
     dilation_share: float = 0.01
     dilation_from: int = 300
-    dilation_limit: int = 1
+    dilation_limit: int = 3
     trace_every: int = 0
     seed: int = 0
     threads: int = 0
