@@ -412,7 +412,7 @@ def test_other_endings_and_missing_folders_are_refused(embedding, tmp_path):
     figure = figures.disk(embedding)
     with pytest.raises(InputError, match=r"\.png or \.svg"):
         figures.save(figure, tmp_path / "tree.pdf")
-    with pytest.raises(InputError, match="choose another path"):
+    with pytest.raises(InputError, match="there is no folder"):
         figures.save(figure, tmp_path / "nowhere" / "tree.png")
     assert not list(tmp_path.iterdir())
 

@@ -18,7 +18,9 @@ from treeball.methods.fit import fit
 
 from . import trees
 
-GA = FitSettings(dim=2, epochs=60, burn_in=5, n_tc=20, dilation_from=20, deterministic=True)
+GA = FitSettings(
+    dim=2, epochs=60, burn_in=5, n_tc=20, dilation_from=20, dilation_limit=1, method="ga-dl-rw", deterministic=True
+)
 
 
 def hierarchy_of(edges, weights=None):

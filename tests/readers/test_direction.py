@@ -58,7 +58,7 @@ def test_chains_are_doubtful_and_read_as_child_parent(pairs: list[tuple[str, str
     assert direction == "child -> parent"
     assert doubt is not None
     assert "is a guess" in doubt
-    assert "direction=parent-child turns it round" in doubt
+    assert "direction=parent-child (on the command line: --direction parent-child) turns it round" in doubt
     assert edges_of(read(pairs)) == set(pairs)
     assert edges_of(read(pairs, direction="parent-child")) == {(b, a) for a, b in pairs}
 
@@ -93,7 +93,7 @@ def test_source_and_target_count_only_when_the_structure_cannot_tell() -> None:
     assert edges_of(read(b"target,source\na,b\n")) == {("b", "a")}
     doubt = _direction(b"target,source\na,b\n")[1]
     assert doubt is not None
-    assert "direction=child-parent turns it round" in doubt
+    assert "direction=child-parent (on the command line: --direction child-parent) turns it round" in doubt
     assert edges_of(read(b"target,source\na,b\n", direction="child-parent")) == {("a", "b")}
 
 
@@ -145,6 +145,7 @@ def test_a_header_of_unknown_words_is_pointed_at() -> None:
     report = read(data).report
     assert report is not None
     assert report.notes == (
-        "line 1 (Kategorie, Oberkategorie) is tied to no other line: if it is a header, say header=yes",
+        "line 1 (Kategorie, Oberkategorie) is tied to no other line: if it is a header, say header=yes (on the command "
+        "line: --header yes)",
     )
     assert edges_of(read(data, header="yes")) == {("Hund", "Tier"), ("Katze", "Tier")}

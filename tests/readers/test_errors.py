@@ -162,7 +162,7 @@ def test_unknown_settings() -> None:
     with pytest.raises(InputError, match="no setting 'colour'"):
         read(EDGES, colour="red")
     with pytest.raises(InputError, match=r"columns=.*must name child and parent"):
-        read(EDGES, columns=("a",))
+        read(EDGES, columns=("a", "b", "c", "d"))
     with pytest.raises(InputError, match="strict='yes' must be of type bool"):
         read(EDGES, strict="yes")
     with pytest.raises(InputError, match="root='' names no node"):

@@ -16,6 +16,8 @@ from treeball.readers import read
 CHARACTERS = st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"))
 SPICY = st.sampled_from(list("\"',;|>/\\-#:()[]{}&* \u00a0éΩ漢🦉"))
 NAMES = st.text(CHARACTERS | SPICY, min_size=1, max_size=12).filter(lambda name: name.strip())
+# Unquoted, a line that begins with "# " is a comment.
+UNCOMMENTED = NAMES.filter(lambda name: not name.lstrip().startswith("#"))
 TIDY = NAMES.map(str.strip)
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -31,7 +33,7 @@ def trees(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Edges:
 
 
 @QUICK
-@given(trees(NAMES), st.sampled_from([",", ";", "\t"]), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+@given(trees(UNCOMMENTED), st.sampled_from([",", ";", "\t"]), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
 def test_delimited_with_quoting(edges: Edges, separator: str, quoting: int) -> None:
     data = helpers.delimited(edges, separator, header=("child", "parent"), quoting=quoting)
     assert edges_of(read(data, format="edges", separator=separator, quoting="on", trim=False)) == edges
@@ -48,14 +50,14 @@ def test_delimited_recognised(edges: Edges, separator: str) -> None:
 
 
 @QUICK
-@given(trees(NAMES))
+@given(trees(UNCOMMENTED))
 def test_tabs_without_quoting(edges: Edges) -> None:
     data = b"child\tparent\n" + helpers.raw_tsv(edges)
     assert edges_of(read(data, format="edges", quoting="off", trim=False)) == edges
 
 
 @QUICK
-@given(trees(TIDY))
+@given(trees(UNCOMMENTED.map(str.strip)))
 def test_quotes_in_an_unquoted_file_belong_to_the_names(edges: Edges) -> None:
     # A doubled quote inside quotes, or none but closed ones on the first line, would be a fair reason to unquote.
     assume(not any('""' in name or (name[0] == '"' == name[-1]) for edge in edges for name in edge))

@@ -17,6 +17,7 @@ from treeball.readers.columns import (
     with_forced_direction,
     with_name_column,
 )
+from treeball.readers.hints import setting
 from treeball.readers.pairs import as_weights, plain_lists, relation_of_columns
 from treeball.readers.relation import Relation
 from treeball.readers.report import listed
@@ -106,7 +107,8 @@ def _choose(header: list[str], types: list[Any], settings: ReadSettings, label: 
     if roles is None:
         known = listed(header, len(header)) or "nothing"
         raise InputError(
-            f"{label} has the columns {known}: say which hold child and parent, for instance columns=id,parent"
+            f"{label} has the columns {known}: say which hold child and parent, for instance "
+            f"{setting('columns', 'id,parent')}"
         )
     return with_name_column(roles, settings, header, len(header), label)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treeball.errors import InputError
+from treeball.readers.hints import setting
 from treeball.readers.relation import Direction
 from treeball.readers.report import listed
 from treeball.readers.settings import ReadSettings
@@ -152,8 +153,17 @@ def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bo
 
 def roles_from_settings(settings: ReadSettings, header: Sequence[str] | None, width: int, label: str) -> Roles:
     """Roles as the user named them."""
-    numbers = [_locate(column, header, width, label) for column in settings.columns]
-    name = _locate(settings.name_column, header, width, label) if settings.name_column else None
+    numbers = [locate(column, header, width, label) for column in settings.columns]
+    if len(numbers) == 1:
+        raise InputError(
+            f"columns={settings.columns[0]} names one column of {label}, which is enough for breadcrumbs only: name "
+            f"those of child and parent, for instance {setting('columns', 'id,parent')}"
+        )
+    if len(set(numbers)) < len(numbers):
+        raise InputError(
+            f"columns={','.join(settings.columns)} names a column of {label} twice: child and parent must differ"
+        )
+    name = locate(settings.name_column, header, width, label) if settings.name_column else None
     hinted = roles_from_header(header) if header else None
     used = {*numbers, name}
     return Roles(
@@ -167,7 +177,8 @@ def roles_from_settings(settings: ReadSettings, header: Sequence[str] | None, wi
     )
 
 
-def _locate(column: str, header: Sequence[str] | None, width: int, label: str) -> int:
+def locate(column: str, header: Sequence[str] | None, width: int, label: str) -> int:
+    """Number, from 0, of a column given by its header name or its number from 1."""
     if header is not None:
         exact = [i for i, cell in enumerate(header) if str(cell).strip() == column]
         loose = exact or [i for i, cell in enumerate(header) if plain(cell) == plain(column) and plain(column)]
@@ -185,7 +196,7 @@ def with_name_column(
     """``roles`` with the label column the user named, when there is one."""
     if not settings.name_column:
         return roles
-    name = _locate(settings.name_column, header, width, label)
+    name = locate(settings.name_column, header, width, label)
     ignored = tuple(cell for cell in roles.ignored if header is None or cell != header[name])
     return replace(roles, label=name, is_table=True, alternative=None, ignored=ignored)
 

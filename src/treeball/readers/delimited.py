@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from treeball.errors import InputError
@@ -21,7 +22,8 @@ from treeball.readers.columns import (
     with_forced_direction,
     with_name_column,
 )
-from treeball.readers.dialect import Dialect, guess_dialect, quotes_enclose
+from treeball.readers.dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose
+from treeball.readers.hints import setting
 from treeball.readers.pairs import as_weights, relation_of_columns
 from treeball.readers.relation import Relation
 from treeball.readers.report import count, listed, short
@@ -44,11 +46,14 @@ class Parsed:
         Arrow columns of strings, header and comments left out.
     line_of
         Line in the file of row i.
+    comments
+        Number of comment lines among the rows.
     """
 
     dialect: Dialect
     columns: list[pa.ChunkedArray]
     line_of: Callable[[int], int]
+    comments: int = 0
 
 
 def parse(source: Source, settings: ReadSettings) -> Parsed:
@@ -57,15 +62,17 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
     if dialect is None:
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab, comma, "
-            "semicolon or |; name another separator with separator=..."
+            f"semicolon or |; name another separator with {setting('separator')}"
         )
-    data = source.data
-    if b'"' in data and settings.quoting == "auto":
-        dialect = replace(dialect, quoting=quotes_enclose(data, dialect.separator))
-    data = _tidy(data[_end_of_comments(data, dialect.comments) :], dialect)
-    dropped = dialect.comments + (dialect.header is not None)
-    locate = _RowLocator(source.data, dialect, dropped)
-    names = [f"f{i}" for i in range(dialect.width)]
+    top = _end_of_comments(source.data, dialect.declared + dialect.comments)
+    rest = source.data[top:]
+    if b'"' in rest and settings.quoting == "auto":
+        dialect = replace(dialect, quoting=quotes_enclose(rest, dialect.separator))
+    inner = comment_spans(rest, dialect.separator, dialect.width + dialect.padding, dialect.quoting)
+    rest = blanked(rest, inner) if inner else rest
+    data = _tidy(rest, dialect)
+    locate = _RowLocator(rest, dialect, source.data[:top])
+    names = [f"f{i}" for i in range(dialect.width + dialect.padding)]
     ragged: list[Any] = []
 
     def on_ragged_row(row: Any) -> str:
@@ -81,7 +88,12 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
     table = table.slice(1 if dialect.header is not None else 0)
     if table.num_rows == 0:
         raise InputError(f"{source.label} holds a header and no edges: each further line needs a child and its parent")
-    return Parsed(dialect, [table.column(name) for name in names], locate)
+    columns = [table.column(name) for name in names]
+    if any(pc.any(pc.not_equal(pc.utf8_trim_whitespace(column), "")).as_py() for column in columns[dialect.width :]):
+        wide = dialect.width + dialect.padding
+        header = dialect.header and (*dialect.header, *[""] * dialect.padding)
+        dialect = replace(dialect, width=wide, padding=0, header=header)
+    return Parsed(dialect, columns[: dialect.width], locate, len(inner))
 
 
 def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation:
@@ -110,6 +122,8 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     relation.swapped = roles.child > roles.parent and not settings.columns
     if dialect.comments:
         relation.notes.append(f"{count(dialect.comments, 'comment line')} at the top skipped")
+    if parsed.comments:
+        relation.notes.append(f"{count(parsed.comments, 'comment line')} among the rows skipped")
     if dialect.header is None and len(relation.child) > 1:
         _note_possible_header(relation)
     return relation
@@ -142,7 +156,8 @@ def _roles_by_position(parsed: Parsed, label: str, table: bool, named: bool) -> 
             return Roles(0, 1, weight=2, is_table=table)
     seen = f"named {listed(dialect.header, dialect.width)}" if dialect.header else "without a header"
     raise InputError(
-        f"{label} has {dialect.width} columns {seen}: say which hold child and parent, for instance columns=1,2"
+        f"{label} has {dialect.width} columns {seen}: say which hold child and parent, for instance "
+        f"{setting('columns', '1,2')}"
     )
 
 
@@ -162,7 +177,8 @@ def _note_possible_header(relation: Relation) -> None:
     if not any((side == code).any() for side in others for code in first):
         one, two = (short(relation.names[code]) for code in first)
         relation.notes.append(
-            f"line {relation.line(0)} ({one}, {two}) is tied to no other line: if it is a header, say header=yes"
+            f"line {relation.line(0)} ({one}, {two}) is tied to no other line: if it is a header, say "
+            f"{setting('header', 'yes')}"
         )
 
 
@@ -218,15 +234,18 @@ def _tidy(data: bytes, dialect: Dialect) -> bytes:
 class _RowLocator:
     """Line number of a row; worked out only when a message needs it."""
 
-    def __init__(self, data: bytes, dialect: Dialect, dropped: int) -> None:
-        self._data, self._dialect, self._dropped = data, dialect, dropped
+    def __init__(self, data: bytes, dialect: Dialect, top: bytes) -> None:
+        self._data, self._dialect, self._top = data, dialect, len(re.findall(rb"\r\n|\n|\r", top))
 
     def __call__(self, row: int) -> int:
         """Line, from 1, of data row ``row``, from 0."""
-        return self.line_of_record(row + self._dropped)
+        return self.line_of_record(row + (self._dialect.header is not None))
 
     def line_of_record(self, record: int) -> int:
-        """Line of record ``record``, from 0, comments and header included."""
+        """Line of record ``record``, from 0, the header included."""
+        return self._top + self._line(record)
+
+    def _line(self, record: int) -> int:
         if self._dialect.quoting:
             return self._quoted(record)
         wanted = record
@@ -253,13 +272,13 @@ class _RowLocator:
 
 
 def _ragged_error(source: Source, dialect: Dialect, row: Any, locate: _RowLocator) -> InputError:
-    line = locate.line_of_record(row.number - 1 + dialect.comments)
+    line = locate.line_of_record(row.number - 1)
     separator = _SEPARATOR_NAMES.get(dialect.separator, repr(dialect.separator))
     columns = f"{row.actual_columns} column" + ("" if row.actual_columns == 1 else "s")
     advice = (
         f"a name that holds the separator ({separator}) needs double quotes around it"
         if row.actual_columns > row.expected_columns
-        else f"complete the line, or name another separator than {separator}"
+        else f"complete the line, or name another separator than {separator} with {setting('separator')}"
     )
     return InputError(
         f"{source.label}, line {line}: {columns} where the other lines have {row.expected_columns}; {advice}"

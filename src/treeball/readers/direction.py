@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Codes, Direction, Relation
 from treeball.readers.settings import ReadSettings
 
@@ -49,7 +50,7 @@ class Decision:
             return None
         return (
             f"the direction is a guess, since {self.reason_for_doubt}: read as {self.arrow}; "
-            f"direction={_REVERSE[self.in_file]} turns it round"
+            f"{setting('direction', _REVERSE[self.in_file])} turns it round"
         )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from treeball.errors import InputError
 from treeball.readers.paths import PathTree
-from treeball.readers.relation import MISSING, Relation, escape_surrogates
-from treeball.readers.report import count
+from treeball.readers.relation import MISSING, Relation, Repair, escape_surrogates
+from treeball.readers.report import count, short
 from treeball.readers.settings import ReadSettings
 
 
@@ -17,7 +17,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
     tree = PathTree()
     top = tree.add(MISSING, escape_surrogates(path.resolve().name or str(path)))
     pending = [(path, top)]
-    unreadable = 0
+    unreadable, first_unreadable = 0, ""
     while pending:
         folder, node = pending.pop()
         try:
@@ -28,6 +28,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
                     f"{path} cannot be listed: {error.strerror or error}; check the path and its permissions"
                 ) from None
             unreadable += 1
+            first_unreadable = first_unreadable or escape_surrogates(str(folder.relative_to(path)))
             continue
         below = []
         for entry in entries:
@@ -37,5 +38,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
         pending.extend(reversed(below))
     relation = tree.to_relation("a directory tree", separator="/", full=True)
     if unreadable:
+        detail = f"{short(first_unreadable)} could not be listed, so nothing is below it"
+        relation.repairs.append(Repair("folders not listed", unreadable, None, detail))
         relation.notes.append(f"{count(unreadable, 'folder')} could not be listed, so nothing is below")
     return relation

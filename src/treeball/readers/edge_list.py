@@ -15,6 +15,8 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     dialect = guess_dialect(sample, settings)
     if dialect is None:
         return 0.0
+    if dialect.declared:
+        return 0.93
     if not dialect.regular:
         share = sum(len(row) == dialect.width for row in dialect.rows) / max(len(dialect.rows), 1)
         return 0.3 * share

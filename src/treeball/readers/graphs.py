@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 from treeball.errors import InputError
+from treeball.readers.hints import setting
 from treeball.readers.records import check_weight, node_or_missing
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
 from treeball.readers.report import short
@@ -31,7 +32,15 @@ def read_graph(graph: Any, settings: ReadSettings) -> Relation:
     for first, second, weight in edges:
         amount = check_weight(weight, f"edge {first!r} -> {second!r}") if weighted else None
         builder.edge(node_or_missing(builder, first), node_or_missing(builder, second), amount)
-    return builder.finish("a directed graph", columns_given=True)
+    relation = builder.finish("a directed graph", columns_given=True)
+    _note_missing_weights(relation, edges)
+    return relation
+
+
+def _note_missing_weights(relation: Relation, edges: list[tuple[Any, Any, Any]]) -> None:
+    missing = sum(weight is None for _, _, weight in edges)
+    if 0 < missing < len(edges):
+        relation.notes.append(f"the weights are not used, since {missing:,} of {len(edges):,} edges have none")
 
 
 def _undirected(graph: Any, settings: ReadSettings) -> Relation:
@@ -70,8 +79,10 @@ def _undirected(graph: Any, settings: ReadSettings) -> Relation:
                     check_weight(weight, f"edge {neighbour!r} - {node!r}") if weighted else None,
                 )
     relation = builder.finish("an undirected graph", direction="child-parent")
+    _note_missing_weights(relation, edges)
     if settings.root not in graph:
         relation.notes.append(
-            f"the graph is undirected: its first node ({short(nodes[0])}) was taken as the root; root=... names another"
+            f"the graph is undirected: its first node ({short(nodes[0])}) was taken as the root; {setting('root')} "
+            "names another"
         )
     return relation

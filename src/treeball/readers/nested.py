@@ -10,6 +10,7 @@ from typing import Any
 
 from treeball.errors import InputError
 from treeball.readers.columns import plain, roles_from_header
+from treeball.readers.pairs import several_names
 from treeball.readers.paths import PathTree
 from treeball.readers.records import are_records, check_weight, node_or_missing, relation_of_records
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
@@ -184,14 +185,19 @@ def _relation_of_entries(entries: list[tuple[int, Hashable, Hashable]], format: 
         builder = RelationBuilder()
         labels: dict[int, str] = {}
         codes: list[int] = []
+        several: dict[int, None] = {}
         for parent, name, ident in entries:
             codes.append(node_or_missing(builder, ident))
             if codes[-1] != MISSING:
-                labels.setdefault(codes[-1], str(name))
+                if labels.setdefault(codes[-1], str(name)) != str(name):
+                    several[codes[-1]] = None
                 builder.edge(codes[-1], MISSING if parent == MISSING else codes[parent])
         distinct = any(name != ident for _, name, ident in entries)
         ordered = [labels[code] for code in range(len(labels))] if distinct else None
-        return builder.finish(format, direction="child-parent", labels=ordered, prefer_labels=distinct)
+        relation = builder.finish(format, direction="child-parent", labels=ordered, prefer_labels=distinct)
+        if several:
+            relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
+        return relation
     tree = PathTree()
     places: list[int] = []
     for parent, name, _ in entries:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from treeball.errors import InputError
 from treeball.readers import columnar, graphs, nested
+from treeball.readers.columns import roles_from_header
 from treeball.readers.records import are_records, relation_of_records
 from treeball.readers.relation import Relation
 from treeball.readers.settings import ReadSettings
@@ -17,6 +18,14 @@ from treeball.readers.settings import ReadSettings
 def read_object(value: Any, settings: ReadSettings) -> Relation:
     """Relation of ``value``, by what it can do rather than by its class."""
     label = f"the {type(value).__name__}"
+    kind = type(value).__name__
+    if kind == "LazyFrame" and hasattr(value, "collect"):
+        raise InputError("the LazyFrame holds no rows yet: pass frame.collect()")
+    if kind == "Series" and hasattr(value, "dtype"):
+        raise InputError(
+            "the Series is one column, and a hierarchy needs child and parent: pass a DataFrame with both columns, or "
+            "dict(zip(children, parents))"
+        )
     if graphs.is_graph(value):
         return graphs.read_graph(value, settings)
     if isinstance(value, Mapping):
@@ -34,6 +43,8 @@ def read_object(value: Any, settings: ReadSettings) -> Relation:
 
 def _mapping(value: dict[Any, Any], label: str, settings: ReadSettings) -> Relation:
     values = list(value.values())
+    if _tuples_name_nodes(value):
+        return nested.relation_of_parents(value, "{child: parent}")
     if all(not isinstance(item, (dict, list, tuple, set, frozenset)) for item in values):
         return nested.relation_of_parents(value, "{child: parent}")
     if all(isinstance(item, (list, tuple, set, frozenset)) for item in values):
@@ -43,7 +54,37 @@ def _mapping(value: dict[Any, Any], label: str, settings: ReadSettings) -> Relat
     return nested.interpret(value, "mappings", label, settings)
 
 
+def _tuples_name_nodes(value: dict[Any, Any]) -> bool:
+    """Whether tuples below tuple keys are parents, not lists of children: each is itself a key, or built like one."""
+    values = [item for item in value.values() if item is not None]
+    if not values or not all(type(key) is tuple for key in value) or not all(type(item) is tuple for item in values):
+        return False
+    built = {_built(key) for key in value}
+    return all(item in value or _built(item) in built for item in values)
+
+
+def _built(names: tuple[Any, ...]) -> tuple[type, ...]:
+    return tuple(type(name) for name in names)
+
+
+def _with_index(frame: Any, settings: ReadSettings) -> Any:
+    """A pandas frame whose index is a column where it is needed: it has a name and no column tells the nodes."""
+    names = list(frame.index.names)
+    columns = [str(column) for column in frame.columns]
+    named = all(name is not None and str(name) not in columns for name in names)
+    if settings.columns or settings.name_column:
+        wanted = any(str(name) in (*settings.columns, settings.name_column) for name in names)
+        return frame.reset_index(drop=not (wanted and named))
+    roles, whole = roles_from_header(columns), roles_from_header([*map(str, names), *columns])
+    needed = roles is None or (whole is not None and whole.child < len(names))
+    if named and needed and (whole is not None or len(columns) == 1):
+        return frame.reset_index()
+    return frame if len(columns) == 1 else frame.reset_index(drop=True)
+
+
 def _table(value: Any, label: str, settings: ReadSettings) -> Relation:
+    if hasattr(value, "reset_index") and hasattr(value, "index") and hasattr(value, "columns"):
+        value = _with_index(value, settings)
     try:
         table = pa.table(value)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError) as error:

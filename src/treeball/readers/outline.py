@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from treeball.errors import InputError
 from treeball.readers.paths import PathTree
 from treeball.readers.relation import MISSING, Relation, Repair
+from treeball.readers.report import count
 from treeball.readers.sample import Sample, split_lines
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
@@ -20,6 +22,8 @@ _TREE_FOOTER = re.compile(r"^\d+ director(?:y|ies)(?:, \d+ files?)?\s*$")
 def sniff(sample: Sample, settings: ReadSettings) -> float:
     """High when lines differ in indentation and none jumps below the first."""
     lines = sample.lines
+    if settings.separator_text is None and _is_markdown(lines):
+        return 0.85
     indents = [_width(line) for line in lines]
     if len(lines) < 2 or len(set(indents)) < 2 or indents[0] > min(indents) or settings.separator_text is not None:
         return 0.0
@@ -36,8 +40,12 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     lines = [(number, line) for number, line in enumerate(split_lines(source.text), start=1) if line.strip()]
     if len(lines) > 2 and _TREE_FOOTER.match(lines[-1][1]) and any("── " in line for _, line in lines):
         lines.pop()
+    skipped = 0
+    if _is_markdown([line for _, line in lines]):
+        bullets = [(number, line) for number, line in lines if _is_bullet(line)]
+        skipped, lines = len(lines) - len(bullets), bullets
     bare = [(number, _width(line), line[_prefix_length(line) :].strip()) for number, line in lines]
-    if all(_BULLET.match(text + " ") for _, _, text in bare):
+    if all(_BULLET.match(text + " ") for _, width, text in bare if width) or all(_is_bullet(line) for _, line in lines):
         bare = [(number, width, _BULLET.sub("", text + " ", count=1).strip()) for number, width, text in bare]
     tree = PathTree()
     open_levels: list[tuple[int, int]] = []
@@ -58,11 +66,26 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             "and its parent on each line"
         )
     relation = tree.to_relation("an outline")
+    if skipped:
+        relation.notes.append(f"only the bullets were read: {count(skipped, 'line')} of headings and text skipped")
     if irregular:
         relation.repairs.append(
             Repair("irregular indents", irregular, first_irregular, "the line is indented between two levels")
         )
     return relation
+
+
+def _is_bullet(line: str) -> bool:
+    return _BULLET.match(line[_prefix_length(line) :].rstrip() + " ") is not None
+
+
+def _is_markdown(lines: Sequence[str]) -> bool:
+    """Whether a nested list of bullets that begins at the margin stands among headings, paragraphs and the like."""
+    widths = {_width(line) for line in lines if _is_bullet(line)}
+    others = [line for line in lines if not _is_bullet(line)]
+    return (
+        len(widths) > 1 and min(widths) == 0 and bool(others) and all(line.strip()[0] not in "│├└╰" for line in others)
+    )
 
 
 def _prefix_length(line: str) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from treeball.errors import InputError
 from treeball.readers.columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
+from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Codes, Relation, Repair, Weights
-from treeball.readers.report import listed
+from treeball.readers.report import count, listed, short
 
 LineOf = Callable[[int], int | None]
 
@@ -48,12 +50,13 @@ def relation_of_columns(
     label
         Name of the input for messages.
     """
+    child, parent, plainer = _without_decimals(child, parent)
     if label_column is not None and roles.alternative is not None and _refers_to(parent, child, label_column):
         child, label_column = label_column, None
     names, codes = intern([child, parent], label)
     child_codes, parent_codes = codes
     repairs: list[Repair] = []
-    notes: list[str] = []
+    notes: list[str] = [plainer] if plainer else []
     if trim and pa.types.is_string(names.type):
         names, (child_codes, parent_codes) = _trim(names, [child_codes, parent_codes], repairs, notes, line_of)
     names, (child_codes, parent_codes) = _drop_empty(names, [child_codes, parent_codes])
@@ -74,11 +77,49 @@ def relation_of_columns(
     if roles.is_table:
         mark_roots(relation)
     if label_column is not None:
-        relation.labels = _labels_by_node(child_codes, label_column, len(relation.names))
+        relation.labels = _labels_by_node(relation.child, label_column, len(relation.names))
+        several = _relabelled(relation, label_column)
+        if several is not None:
+            relation.notes.append(several)
         relation.prefer_labels = True
     if roles.ignored:
         relation.notes.append(f"columns not used: {listed(roles.ignored, len(roles.ignored), 5)}")
     return relation
+
+
+DECIMAL_NOTE = "ids written as 1.0 in one column and as 1 in the other were read as the same numbers"
+
+_WHOLE, _DECIMAL, _EMPTY = r"[-+]?\d+", r"[-+]?\d+\.0+", r"\s*|(?i:nan|<na>|null|none)"
+
+
+def without_decimals(text: str) -> str:
+    """``1.0`` -> ``1``; anything else as it is."""
+    return text.split(".")[0] if re.fullmatch(_DECIMAL, text) else text
+
+
+def decimals_differ(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Whether one side has integers only and the other integers written with ``.0``, as tables with gaps are saved."""
+    whole, decimal = (re.compile(rf"\s*(?:{one})\s*|{_EMPTY}") for one in (_WHOLE, _DECIMAL))
+    sides = [set(first), set(second)]
+    filled = [any(re.fullmatch(_EMPTY, text) is None for text in side) for side in sides]
+    return all(filled) and any(
+        all(whole.fullmatch(text) for text in one) and all(decimal.fullmatch(text) for text in other)
+        for one, other in (sides, sides[::-1])
+    )
+
+
+def _without_decimals(child: Any, parent: Any) -> tuple[Any, Any, str | None]:
+    """Both columns with ``1.0`` as ``1`` where only one of them has decimals; and the note about it."""
+    if not (pa.types.is_string(child.type) and pa.types.is_string(parent.type)):
+        return child, parent, None
+    heads = [[text or "" for text in column.slice(0, 100).to_pylist()] for column in (child, parent)]
+    decimal = any(re.fullmatch(rf"\s*{_DECIMAL}\s*", text) for head in heads for text in head)
+    if not decimal and all(any(text.strip() for text in head) for head in heads):
+        return child, parent, None  # with nothing but roots at the top one has to look further
+    if not decimals_differ(*([text or "" for text in column.unique().to_pylist()] for column in (child, parent))):
+        return child, parent, None
+    bare = [pc.replace_substring_regex(column, r"^(\s*[-+]?\d+)\.0+(\s*)$", r"\1\2") for column in (child, parent)]
+    return bare[0], bare[1], DECIMAL_NOTE
 
 
 def intern(columns: list[pa.ChunkedArray], label: str = "") -> tuple[pa.Array, list[Codes]]:
@@ -220,7 +261,7 @@ def _trim(
     in_style = any(bool(column.size) and bool(np.all(_take(changed, column))) for column in codes)
     touched = np.logical_or.reduce([_take(changed, column) for column in codes])
     if in_style:
-        notes.append("blanks around the names were removed; trim=false keeps them")
+        notes.append(f"blanks around the names were removed; {setting('trim', 'false')} keeps them")
     else:
         first = int(np.argmax(touched))
         repairs.append(
@@ -285,6 +326,28 @@ def mark_roots(relation: Relation) -> None:
         ]
         relation.names, (child, parent) = drop_names(names, [child, parent], marker)
     relation.child, relation.parent = child, parent
+
+
+def several_names(number: int, example: object) -> str:
+    """Note about ids that have another name in a later row."""
+    more = ", ..." if number > 1 else ""
+    return f"{count(number, 'id')} ({short(example)}{more}) with a second name: the first was kept"
+
+
+def _relabelled(relation: Relation, column: pa.ChunkedArray) -> str | None:
+    """Note about ids whose rows have different labels, or None."""
+    rows = np.flatnonzero(relation.child >= 0)
+    nodes = relation.child[rows]
+    if np.unique(nodes).size == nodes.size:
+        return None
+    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string())).take(pa.array(rows))
+    first = pc.utf8_trim_whitespace(relation.labels).take(pa.array(nodes))
+    differs = pc.and_(pc.not_equal(texts, first), pc.not_equal(texts, ""))
+    found = np.unique(nodes[pc.fill_null(differs, False).to_numpy(zero_copy_only=False)])
+    if not found.size:
+        return None
+    name = relation.names[int(found[0])]
+    return several_names(int(found.size), name.as_py() if isinstance(name, pa.Scalar) else name)
 
 
 def _labels_by_node(child: Codes, column: pa.ChunkedArray, n: int) -> pa.Array:

@@ -1,13 +1,15 @@
-"""OWL, RDFS and SKOS in Turtle, RDF/XML or N-Triples, by rdflib."""
+"""OWL, RDFS and SKOS in Turtle, RDF/XML, N-Triples or JSON-LD, by rdflib."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import warnings
 from typing import Any
 
 from treeball.errors import InputError, MissingExtraError
+from treeball.readers.foreign import is_xml
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
 from treeball.readers.report import count
 from treeball.readers.sample import Sample
@@ -16,6 +18,7 @@ from treeball.readers.source import Source
 
 _TRIPLE = re.compile(r"^\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]*>|_:\S+|\".*)\s*\.\s*(?:#.*)?$")
 _TURTLE = re.compile(r"(?mi)^\s*(?:@prefix|@base|PREFIX|BASE)\s+(?:[\w.\-]*:\s*)?<[^>\s]*>")
+_JSON_LD = re.compile(r'"@(?:context|graph)"\s*:|"@id"\s*:\s*"(?:https?|urn):')
 _XML = re.compile(r"<(?:\w+:)?RDF[\s>]")
 
 
@@ -23,7 +26,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     """Certain when prefixes, an rdf:RDF element or nothing but triples are seen."""
     if _syntax(sample) is not None:
         return 1.0
-    return 0.2 if sample.text.lstrip().startswith("<?xml") else 0.0
+    return 0.97 if is_xml(sample) else 0.0
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
@@ -39,6 +42,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
                 f"{source.label} is XML but not RDF/XML: save the ontology as RDF/XML or Turtle, or give an edge list"
             )
         syntax = "turtle"
+    if syntax == "json-ld":
+        _refuse_addresses(source)
     graph = _parse(source, syntax, rdflib)
     names = rdflib.namespace
     above = [(names.RDFS.subClassOf, False), (names.SKOS.broader, False), (names.SKOS.narrower, True)]
@@ -124,9 +129,34 @@ def _parse(source: Source, syntax: str, rdflib: Any) -> Any:
     return graph
 
 
+def _refuse_addresses(source: Source) -> None:
+    """Refuse JSON-LD that names its context by address: rdflib would fetch it."""
+    try:
+        pending = [json.loads(source.text)]
+    except RecursionError:
+        raise InputError(f"{source.label} is nested too deeply for JSON: convert it to N-Triples") from None
+    except ValueError as error:
+        raise InputError(f"{source.label} is not valid JSON-LD ({error!s:.100}); correct it") from None
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            context = item.get("@context")
+            contexts = context if isinstance(context, list) else [context]
+            if "@import" in item or any(isinstance(one, str) for one in contexts):
+                raise InputError(
+                    f"{source.label} is JSON-LD whose @context is an address, and addresses are not fetched: write the "
+                    "context out in the file, or convert it to Turtle"
+                )
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+
+
 def _syntax(sample: Sample) -> str | None:
     """rdflib's name of the syntax, or None when it is none of them."""
     head = sample.text.lstrip()
+    if head.startswith(("{", "[")) and _JSON_LD.search(sample.text):
+        return "json-ld"
     if head.startswith("<") and _XML.search(sample.text):
         return "xml"
     if _TURTLE.search(sample.text):

@@ -11,8 +11,11 @@ from typing import Any
 from treeball.errors import InputError, TreeballError
 from treeball.hierarchy import Hierarchy
 from treeball.readers import directory, taxdump, wordnet
+from treeball.readers.foreign import refuse_foreign
+from treeball.readers.hints import setting
 from treeball.readers.relation import Relation
 from treeball.readers.repair import to_hierarchy
+from treeball.readers.report import short
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source, open_source
@@ -62,6 +65,8 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
     chosen = _settings(settings, overrides)
     if isinstance(source, Hierarchy):
         return source
+    if isinstance(source, str):
+        _require_path(source)
     if isinstance(source, str) and source.startswith("example:"):
         return _read_example(source, chosen)
     if isinstance(source, str) and source.startswith("wordnet:"):
@@ -83,6 +88,16 @@ def _settings(settings: ReadSettings | None, overrides: dict[str, Any]) -> ReadS
         known = ReadSettings.__dataclass_fields__
         unknown = next((name for name in overrides if name not in known), "?")
         raise InputError(f"there is no setting {unknown!r} for reading: choose from {', '.join(known)}") from None
+
+
+def _require_path(source: str) -> None:
+    if not source.strip():
+        raise InputError("the path is empty: give a path, '-' for standard input or 'example:mammals'")
+    if "\n" in source or "\r" in source:
+        raise InputError(
+            f"a text of several lines ({short(source)}) is no path: give the path of a file, or the content as bytes, "
+            "text.encode()"
+        )
 
 
 def _read_example(source: str, settings: ReadSettings) -> Hierarchy:
@@ -108,7 +123,7 @@ def _read_path(given: str | os.PathLike[str], settings: ReadSettings) -> Hierarc
         is_folder = False  # opening it will say what is wrong
     if not is_folder:
         if settings.format == "directory":
-            raise InputError(f"{given} is not a directory: format=directory needs one")
+            raise InputError(f"{given} is not a directory: {setting('format', 'directory')} needs one")
         return _read_source(given, settings)
     if settings.format == "directory":
         return to_hierarchy(directory.read_folder(path, settings), str(given), settings)
@@ -137,7 +152,7 @@ def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(
             f"{source.label} cannot be read as {format.replace('_', ' ')} ({type(error).__name__}: {reason}); "
-            "check the file, or name its format with format=..."
+            f"check the file, or name its format with {setting('format')}"
         ) from error
     return to_hierarchy(relation, source.label, settings, source.sha256)
 
@@ -150,9 +165,13 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
         return "columnar"
     if settings.format == "parquet":
         return "columnar"
+    sample = Sample.of(source)
+    if settings.format in ("auto", "newick"):
+        refuse_foreign(sample, source.label)
     if settings.format != "auto":
         return _TEXT_FORMATS[settings.format]
-    sample = Sample.of(source)
+    if len(settings.columns) == 1:
+        return "breadcrumbs"
     best, confidence = "", 0.0
     for module in _TEXT_FORMATS.values():
         sure = import_module(f"treeball.readers.{module}").sniff(sample, settings)
@@ -161,6 +180,6 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
     if confidence < 0.1:
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab or comma (or "
-            "indentation, or paths such as A > B); name the format with format=... if it is another"
+            f"indentation, or paths such as A > B); name the format with {setting('format')} if it is another"
         )
     return best

@@ -8,7 +8,8 @@ from typing import Any
 
 from treeball.errors import InputError
 from treeball.readers.columns import Roles, roles_from_header, roles_from_settings, with_name_column
-from treeball.readers.pairs import mark_roots
+from treeball.readers.hints import setting
+from treeball.readers.pairs import DECIMAL_NOTE, decimals_differ, mark_roots, several_names, without_decimals
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
 from treeball.readers.report import listed
 from treeball.readers.settings import ReadSettings
@@ -60,20 +61,24 @@ def relation_of_records(
     if roles is None:
         raise InputError(
             f"{label} has records with the keys {listed(keys, len(keys))}: say which name child and parent, for "
-            "instance columns=id,parent"
+            f"instance {setting('columns', 'id,parent')}"
         )
     roles = with_name_column(roles, settings, keys, len(keys), label)
     rows = [_row(record, roles, keys) for record in records]
     if roles.alternative is not None and _parents_are_labels(rows):
         rows = [(name, parents, weight, None) for _, parents, weight, name in rows]
+    plainer = _decimals_differ(rows)
+    if plainer:
+        rows = [(_whole(child), [_whole(one) for one in parents], *others) for child, parents, *others in rows]
     builder = RelationBuilder()
+    several: dict[int, None] = {}
     labels: dict[int, str] = {}
     weighted = roles.weight is not None and any(weight is not None for _, _, weight, _ in rows)
     for number, (child, parents, weight, name) in enumerate(rows):
         where = lines[number] if lines is not None else None
         code = node_or_missing(builder, child)
-        if name is not None and code != MISSING:
-            labels.setdefault(code, str(name))
+        if name is not None and code != MISSING and labels.setdefault(code, str(name)) != str(name):
+            several[code] = None
         amount = _weight(weight, label, number, where) if weighted else None
         for parent in parents or [None]:
             builder.edge(code, node_or_missing(builder, parent), amount, where)
@@ -84,6 +89,10 @@ def relation_of_records(
         columns_given=roles.direction is None,
         is_table=roles.is_table,
     )
+    if plainer:
+        relation.notes.append(DECIMAL_NOTE)
+    if several:
+        relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
     if roles.ignored:
         relation.notes.append(f"fields not used: {listed(roles.ignored, len(roles.ignored), 5)}")
     if roles.is_table:
@@ -160,6 +169,16 @@ def _parents_are_labels(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool
     except TypeError:
         return False
     return len(parents & names) > len(parents & ids)
+
+
+def _decimals_differ(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool:
+    children = [child for child, _, _, _ in rows if child is not None]
+    parents = [parent for _, several, _, _ in rows for parent in several if parent is not None]
+    return all(isinstance(name, str) for name in (*children, *parents)) and decimals_differ(children, parents)
+
+
+def _whole(name: Any) -> Any:
+    return without_decimals(name.strip()) if isinstance(name, str) else name
 
 
 def _values(names: Any) -> list[Any]:

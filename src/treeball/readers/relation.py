@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,9 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from treeball.errors import InputError
+
 Codes = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Direction = Literal["child-parent", "parent-child"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 MISSING = -1
 """Code of an empty cell: as a parent it declares a root, as a child it is an empty name."""
@@ -125,12 +130,23 @@ class RelationBuilder:
 
 
 def string_array(values: Iterable[str | None]) -> pa.Array:
-    """Arrow array of strings; lone surrogates, which Arrow cannot hold, are written as escapes."""
+    """Arrow array of strings; a lone surrogate, which is no character and has no place in UTF-8, is refused."""
     values = list(values)
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
-        return pa.array([value and escape_surrogates(value) for value in values], pa.string())
+        refuse_surrogates(values)
+        raise
+
+
+def refuse_surrogates(names: Iterable[Any]) -> None:
+    """Raise InputError for the first text that holds a lone surrogate."""
+    for name in names:
+        if isinstance(name, str) and not name.isascii() and _SURROGATE.search(name):
+            raise InputError(
+                f"the name {escape_surrogates(name)!s:.80} holds a lone surrogate, half of a character: correct the "
+                "text where it was decoded or escaped"
+            )
 
 
 def escape_surrogates(text: str) -> str:

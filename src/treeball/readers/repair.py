@@ -18,7 +18,8 @@ from treeball.hierarchy import Hierarchy
 from treeball.kernels.graph import find_back_edges
 from treeball.readers.closure import check_closure
 from treeball.readers.direction import Decision, decide
-from treeball.readers.relation import MISSING, Relation, Repair, apply_labels
+from treeball.readers.hints import setting
+from treeball.readers.relation import MISSING, Relation, Repair, apply_labels, refuse_surrogates
 from treeball.readers.report import ReadReport, listed, short
 from treeball.readers.settings import ReadSettings
 
@@ -44,7 +45,9 @@ class Repairer:
             line = self.relation.line(pair if self.origin is None else int(self.origin[pair]))
         if self.settings.strict:
             where = self.label if line is None else f"{self.label}, line {line}"
-            raise InputError(f"{where}: {detail}; correct it, or read without strict to have it repaired")
+            raise InputError(
+                f"{where}: {detail}; correct it, or read without {setting('strict', 'true')} to have it repaired"
+            )
         self.repairs.append(Repair(kind, count, line, detail))
 
     def name(self, code: int) -> str:
@@ -78,6 +81,9 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
         settings.names == "label" or (settings.names == "auto" and relation.prefer_labels)
     ):
         relation.names = apply_labels(relation.names, relation.labels)
+    if isinstance(relation.names, list):
+        refuse_surrogates(relation.names)
+    refuse_surrogates([settings.root])
     work = Repairer(relation, label, settings)
     for repair in relation.repairs:
         work.record(repair.kind, repair.count, repair.detail, line=repair.line)
@@ -136,12 +142,12 @@ def _reduce_closure(work: Repairer) -> None:
         work.keep(~check.implied)
         work.notes.append(
             f"{before:,} edges are a transitive closure: kept the {work.child.size:,} that generate it; the objective "
-            "`ancestors` uses all of them, reduce=never keeps all as edges"
+            f"`ancestors` uses all of them, {setting('reduce', 'never')} keeps all as edges"
         )
     else:
         work.notes.append(
-            f"{before:,} edges are nearly a transitive closure: all were kept, reduce=always keeps those that "
-            "generate the rest"
+            f"{before:,} edges are nearly a transitive closure: all were kept, "
+            f"{setting('reduce', 'always')} keeps those that generate the rest"
         )
 
 

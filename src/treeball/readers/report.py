@@ -17,6 +17,7 @@ _SINGULAR = {
     "irregular indents": "irregular indent",
     "repeated siblings merged": "repeated sibling merged",
     "negative branch lengths": "negative branch length",
+    "folders not listed": "folder not listed",
 }
 
 

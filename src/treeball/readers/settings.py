@@ -41,7 +41,7 @@ class ReadSettings:
     strict
         Refuse input that needs any repair, naming the first line at fault.
     columns
-        Columns of child, parent and (optionally) weight: header names or numbers from 1.
+        Columns of child, parent and (optionally) weight, or the one of breadcrumbs: header names or numbers from 1.
     name_column
         Column that holds a readable name for each id: a header name or a number from 1.
     names
@@ -100,8 +100,13 @@ class ReadSettings:
                 raise InputError(f"{setting.name}={value!r} is unknown: choose one of {', '.join(choices)}")
             if not choices and hints[setting.name] in (bool, str) and not isinstance(value, hints[setting.name]):
                 raise InputError(f"{setting.name}={value!r} must be of type {hints[setting.name].__name__}")
-        if len(self.columns) not in (0, 2, 3) or "" in self.columns:
-            raise InputError(f"columns={self.columns!r} must name child and parent, and may name weight as a third")
+        if len(self.columns) > 3 or "" in self.columns:
+            raise InputError(
+                f"columns={','.join(self.columns)} must name child and parent, and may name weight as a third; or one "
+                "column of breadcrumbs"
+            )
+        if len(set(self.columns)) < len(self.columns):
+            raise InputError(f"columns={','.join(self.columns)} names a column twice: child and parent must differ")
         if not self.root.strip():
             raise InputError("root='' names no node: give the added root a name such as '<root>'")
         if not self.separator:

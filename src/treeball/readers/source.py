@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from treeball.errors import InputError
+from treeball.readers.hints import setting
 
 _CODECS = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
@@ -125,7 +126,7 @@ def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
     except IsADirectoryError:
         raise InputError(
             f"{given} is a directory where a file belongs: give a file, a WordNet or taxdump folder, or say "
-            "format=directory to read the folders themselves as a hierarchy"
+            f"{setting('format', 'directory')} to read the folders themselves as a hierarchy"
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -177,7 +178,8 @@ def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
         offset = data.index(b"\0")
         if _looks_like_utf16(data):
             raise InputError(
-                f"{label} seems to be UTF-16 without a byte order mark (byte {offset} is zero): say encoding=utf-16-le"
+                f"{label} seems to be UTF-16 without a byte order mark (byte {offset} is zero): say "
+                f"{setting('encoding', 'utf-16-le')}"
             )
         raise InputError(f"{label} is a binary file (byte {offset} is zero): give text, Parquet or an Arrow file")
     if data.isascii():
@@ -194,7 +196,7 @@ def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{label}, line {line}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8; save the file as "
-            "UTF-8 or name its encoding, for instance encoding=cp1252"
+            f"UTF-8 or name its encoding, for instance {setting('encoding', 'cp1252')}"
         ) from None
     return data
 
@@ -207,7 +209,7 @@ def _transcode(data: bytes, label: str, encoding: str) -> bytes:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{label}: byte {error.start} is not {encoding.removesuffix('-sig')}; save the file as UTF-8 or name its "
-            "encoding, for instance encoding=cp1252"
+            f"encoding, for instance {setting('encoding', 'cp1252')}"
         ) from None
     except (ValueError, TypeError, AssertionError):
         raise InputError(f"encoding={encoding!r} is not a text encoding: try utf-8, latin-1 or cp1252") from None

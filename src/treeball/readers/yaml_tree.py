@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from treeball.errors import InputError, MissingExtraError
@@ -13,7 +15,8 @@ from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
 
-_KEY = re.compile(r"""^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[^\s#:'"\-\[{&*!|>%@][^#:]*?)\s*:(?:\s+\S.*|\s*)$""")
+_KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"|'[^']*'|[^\s#:'"\-\[{&*!|>%@][^#:]*?)\s*:(?:\s+\S.*|\s*)$""")
+_OPENED = re.compile(r":\s*(?:&\S+\s*)?$")
 _ITEM = re.compile(r"^\s*- +\S|^\s*-\s*$")
 
 
@@ -25,9 +28,21 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     keys = [_KEY.match(line) is not None for line in lines]
     if not any(keys) or not all(key or _ITEM.match(line) for key, line in zip(keys, lines, strict=True)):
         return 0.0
-    opened = any(line.rstrip().endswith(":") for line in lines)
+    if _joins_items(lines):
+        return 0.0
+    opened = any(_OPENED.search(line) for line in lines)
     declared = sample.text.startswith(("---", "%YAML"))
     return 0.9 if opened or declared else 0.0
+
+
+def _joins_items(lines: Sequence[str]) -> bool:
+    """Whether an item stands deeper than a plain item above it: YAML joins both to one text, Markdown means a list."""
+    for upper, lower in pairwise(lines):
+        plain_item = _ITEM.match(upper) and not _KEY.match(upper) and not re.match(r"\s*- +[-\[{&*!|>\"']", upper)
+        deeper = len(lower) - len(lower.lstrip()) > len(upper) - len(upper.lstrip())
+        if plain_item and deeper and _ITEM.match(lower) and upper.strip() != "-":
+            return True
+    return False
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
