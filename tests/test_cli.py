@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -113,6 +114,42 @@ def test_integer_ids_are_found_by_their_digits(capsys):
     treeball.fit([(2, 1), (3, 1), (4, 2)], dim=2, epochs=3).save("ints.parquet")
     assert run(["neighbors", "ints.parquet", "4", "-k", "1"]) == 0
     assert "nearest to 4" in capsys.readouterr().out
+
+
+def test_capacity_table(catalog, capsys):
+    assert run(["capacity", str(catalog), "--dim", "2", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)["capacity"]
+    assert [(row["children"], row["nodes"]) for row in table] == [(5, 1), (8, 5)]
+    # In the plane both bounds are pi e^(r/2).
+    for row in table:
+        assert math.pi * math.exp(row["enough"] / 2) == pytest.approx(row["children"])
+        assert row["at_least"] == row["enough"]
+    assert run(["capacity", str(catalog), "--dim", "5"]) == 0
+    assert "enough (lower bound)" in capsys.readouterr().out
+    refused(["capacity", catalog, "--dim", "1"], capsys, "dim")
+
+
+def test_evaluate_measures_distortion(model, capsys):
+    assert run(["evaluate", str(model), "--distortion", "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)["distortion"]
+    assert measured["exact"]
+    assert measured["worst"] >= 1
+    assert run(["evaluate", str(model), "--distortion"]) == 0
+    assert "average distortion" in capsys.readouterr().out
+
+
+def test_info_tells_decisions_and_crowded_nodes(catalog, capsys):
+    options = ["--dim", "2", "--epochs", "30", "--dilation-from", "10", "--n-tc", "5", "--trace-every", "10"]
+    assert run(["fit", str(catalog), *options]) == 0
+    assert "inner nodes lack capacity; dilated by" in capsys.readouterr().err
+    assert run(["info", "catalog.parquet"]) == 0
+    shown = capsys.readouterr().out
+    assert "dilated by" in shown
+    assert "local capacity" in shown
+    assert run(["plot", "catalog.parquet", "--trace", "-o", "trace.png"]) == 0
+    assert run(["plot", "catalog.parquet", "-o", "disk.svg"]) == 0
+    assert Path("trace.png").stat().st_size > 1000
+    assert Path("disk.svg").read_text().lstrip().startswith("<?xml")
 
 
 def test_doctor(capsys):

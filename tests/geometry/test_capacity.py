@@ -385,3 +385,28 @@ def test_where_the_papers_bounds_are_proved_by_volume_alone(dim: int) -> None:
     factor = math.sqrt(dim / (dim - 1)) if dim <= 16 else math.log(2 / math.sqrt(3)) * dim
     assert math.exp(excess.max()) <= factor * 1.05
     assert factor * 1.05 < 2 * (dim - 2)
+
+
+@pytest.mark.parametrize("dim", [17, 64, 128])
+def test_the_asymptotic_cap_approaches_the_exact_one(dim: int) -> None:
+    angle = np.array([0.05, 0.3, 0.8])
+    ratio = np.exp(capacity.log_cap_fraction_asymptotic(angle, dim) - capacity.log_cap_fraction(angle, dim))
+    # 1 + o(1): the next term of the expansion is of order 1/d, and grows with tan².
+    assert np.abs(ratio - 1).max() < 4.0 / dim
+
+
+def test_the_code_constant_is_the_printed_one_and_tends_to_log_2_over_sqrt_3() -> None:
+    for angle in (1e-6, 0.1, 0.5, 1.0):
+        with mpmath.workdps(40):
+            sine, cosine = mpmath.sin(angle), mpmath.cos(angle)
+            exact = mpmath.log(sine**2 / mpmath.sqrt((1 - cosine) ** 2 * (1 + 2 * cosine)))
+        assert float(capacity.code_constant(angle)) == pytest.approx(float(exact), rel=1e-13)
+    assert float(capacity.code_constant(1e-9)) == pytest.approx(math.log(2 / math.sqrt(3)), rel=1e-14)
+
+
+@pytest.mark.parametrize("dim", [3, 10, 16, 17, 128])
+def test_the_lower_bound_is_the_size_of_a_code_of_angle_theta(dim: int) -> None:
+    """The closed form replaces sin(theta_r) by 2 e^(-r/2), cos by 1 and c by its limit: equal for large r."""
+    for radius, tolerance in ((10.0, 0.02), (20.0, 1e-6)):
+        size = capacity.log_code_size(capacity.theta(radius), dim)
+        assert float(size) == pytest.approx(float(capacity.log_lower_bound(radius, dim)), abs=tolerance * dim)

@@ -270,3 +270,16 @@ def test_tiny_points_do_not_vanish() -> None:
     assert poincare.distance(x, [0.0, 0.0]) == pytest.approx(1e-199, rel=1e-15)
     assert poincare.radius(x) == pytest.approx(1e-199, rel=1e-15)
     np.testing.assert_allclose(poincare.distance_gradient(x, [0.0, 0.0]), [0.3, 0.4], rtol=1e-15)
+
+
+@given(st.integers(0, 200), st.sampled_from([2, 3, 10]))
+def test_the_inversion_of_the_appendix_is_an_isometry_that_brings_its_point_to_the_origin(seed: int, dim: int) -> None:
+    rng = np.random.default_rng(seed)
+    at, x, y = poincare.from_radius(rng.normal(size=(3, dim)), rng.uniform(0.2, 4.0, 3))
+    centre = at / (at @ at)
+    assert centre @ centre - 1 == pytest.approx(np.linalg.norm(centre) * np.linalg.norm(centre - at), rel=1e-12)
+    np.testing.assert_allclose(poincare.invert_to_origin(at, at), 0.0, atol=1e-13)
+    moved = poincare.invert_to_origin(np.stack([x, y]), at)
+    assert float(poincare.distance(*moved)) == pytest.approx(float(poincare.distance(x, y)), rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(poincare.invert_to_origin(moved, at), np.stack([x, y]), atol=1e-11)
+    np.testing.assert_allclose(np.linalg.norm(moved[0]), np.linalg.norm(poincare.recentre(x, at)), rtol=1e-9)

@@ -22,11 +22,14 @@ from treeball.geometry._float64 import FloatArray, as_float64
 __all__ = [
     "angle_between_siblings",
     "ceiling",
+    "code_constant",
     "guaranteed",
     "insufficient",
     "largest_planar_code",
     "log_cap_fraction",
+    "log_cap_fraction_asymptotic",
     "log_ceiling",
+    "log_code_size",
     "log_guaranteed",
     "log_lower_bound",
     "log_upper_bound",
@@ -187,6 +190,38 @@ def log_cap_fraction(angle: ArrayLike, dim: int) -> FloatArray:
     log_beta = math.lgamma(m) + math.lgamma(0.5) - math.lgamma(m + 0.5)
     log_share: FloatArray = 2.0 * m * np.log(np.sin(angle)) + np.log(np.cos(angle) * total / (2.0 * m))
     return log_share - log_beta
+
+
+def log_cap_fraction_asymptotic(angle: ArrayLike, dim: int) -> FloatArray:
+    """Logarithm of the paper's form of s_d for large d.
+
+    s_d(angle) = (1 + o(1)) sin^(d-1)(angle) / (sqrt(2 pi d) cos(angle))
+    """
+    angle = as_float64(angle)
+    d = _checked(dim)
+    log_share: FloatArray = (d - 1) * np.log(np.sin(angle)) - 0.5 * np.log(2.0 * np.pi * d) - np.log(np.cos(angle))
+    return log_share
+
+
+def code_constant(angle: ArrayLike) -> FloatArray:
+    """The paper's c(angle) = log(sin²(angle) / sqrt((1 - cos(angle))² (1 + 2 cos(angle)))).
+
+    It is log((1 + cos) / sqrt(1 + 2 cos)), the form used here because nothing cancels in it, and tends to log(2/sqrt 3)
+    for small angles.
+    """
+    cosine = np.cos(as_float64(angle))
+    constant: FloatArray = np.log1p(cosine) - 0.5 * np.log1p(2.0 * cosine)
+    return constant
+
+
+def log_code_size(angle: ArrayLike, dim: int) -> FloatArray:
+    """Logarithm of the paper's lower bound on A(d, angle), the size of the largest code, for d >= 3.
+
+    1 / s_d(angle) for d <= 16 and c(angle) d / s_d(angle) beyond, with s_d in its asymptotic form. `log_lower_bound` is
+    this at theta_r, where sin(theta_r) is about 2 e^(-r/2).
+    """
+    size = -log_cap_fraction_asymptotic(angle, dim)
+    return size if _checked(dim) <= 16 else size + np.log(code_constant(angle) * dim)
 
 
 def _lower_line(dim: int) -> tuple[float, float]:

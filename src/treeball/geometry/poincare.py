@@ -146,6 +146,23 @@ def recentre(points: ArrayLike, at: ArrayLike) -> FloatArray:
     return numerator / denominator
 
 
+def invert_to_origin(points: ArrayLike, at: ArrayLike) -> FloatArray:
+    """The inversion of appendix C that brings `at` (d,), not the origin, to the origin; points (..., d) -> (..., d).
+
+    Its sphere is orthogonal to the rim, with centre c = at / |at|², so that |c|² - 1 = |c| |c - at|, and radius² =
+    |c|² - 1:
+
+        x -> c + (|c|² - 1) (x - c) / |x - c|²
+
+    A reflection, its own inverse; `recentre` is the orientation-keeping isometry that does the same to `at`.
+    """
+    x, at = as_float64(points), as_float64(at)
+    centre = at / dot(at, at)
+    radius2 = dot(centre, centre) - 1.0
+    offset = x - centre
+    return centre + radius2 * offset / dot(offset, offset)
+
+
 def geodesic(u: ArrayLike, v: ArrayLike, t: ArrayLike) -> FloatArray:
     """The point at fraction t of the way from u to v, t of shape (...); -> (..., d).
 
