@@ -20,9 +20,12 @@ def dilate_ball(points: ArrayLike, factor: float, max_radius: float = limits.BAL
 
     Points whose new radius would exceed `max_radius` are put there instead.
 
-    Returns ------- points : (..., d) clamped : how many of them were held back by `max_radius`. A dilation
-    that clamps flattens the outer levels
-        of a hierarchy onto one sphere, so callers report the number.
+    Returns
+    -------
+    points : (..., d)
+    clamped : int
+        How many of them were held back by `max_radius`. A dilation that clamps flattens the outer levels of a hierarchy
+        onto one sphere, so callers report the number.
     """
     x = as_float64(points)
     wanted = _checked(factor) * poincare.radius(x)
