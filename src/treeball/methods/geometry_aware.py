@@ -22,7 +22,7 @@ from .run import Run
 
 # Local capacity moves slowly: it is computed every so many epochs, over at most so many inner nodes.
 CHECK_EVERY = 10
-CHECK_NODES = 4096
+CHECK_NODES = 1024
 
 
 def train(run: Run) -> Iterator[Epochs]:
