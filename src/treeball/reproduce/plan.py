@@ -38,8 +38,8 @@ class Recipe:
     overrides: Mapping[tuple[str | None, int | None], Mapping[str, Any]] = field(default_factory=dict)
 
 
-# Chosen on the verbs, dimension 10, seed 0 (`_ONCE`) and on the nouns, dimension 5 (`_REPEATEDLY`), among the variants that
-# docs/reproduction.md lists; not the best for every row.
+# Chosen on the verbs, dimension 10, seed 0 (`_ONCE`) and on the nouns, dimension 5 (`_REPEATEDLY`), among the variants
+# that docs/reproduction.md lists; not the best for every row.
 _ONCE = {"dilation_from": 1000, "dilation_limit": 1}
 _REPEATEDLY = {"dilation_limit": 3}
 
