@@ -1,9 +1,10 @@
-"""Seconds for an exact evaluation (MAP, MR, hits@1, illness) of 82,115 nodes, and the same computation in NumPy.
+"""Seconds for an exact evaluation (objective parents) by the search tree, by comparing all pairs, and in NumPy.
 
-    python benchmarks/evaluate_speed.py [--data DIR] [--numpy-nodes 400]
+    python benchmarks/evaluate_speed.py [--data DIR] [--large FILE] [--sample 400]
 
-The embedding is trained for 30 epochs, because ranks of random vectors are not what anyone evaluates. NumPy ranks a
-sample of nodes and its time is scaled up.
+Noun tree of WordNet (or a generated tree of the same size), dimension 10: one embedding trained for 30 epochs, where
+hundreds of nodes are nearer than a parent, and one constructed, where hardly any is. `--large` names a hierarchy of
+millions of nodes to construct and evaluate as well. What would take too long is timed on a sample and scaled up.
 """
 
 from __future__ import annotations
@@ -16,7 +17,40 @@ import numpy as np
 
 import treeball
 from train_speed import noun_tree
+from treeball.evaluation.ranking import _compare_all, _positives_of
+from treeball.geometry import poincare
+from treeball.methods.sarkar import _Children, _directions
+from treeball.search import SearchTree
 from treeball.workers import available_cores
+
+DIM, RADIUS, LONGEST = 10, 30.0, 6.0
+
+
+def constructed(hierarchy: treeball.Hierarchy) -> treeball.Embedding:
+    """Nodes placed from the root down; an edge with h - 1 more below it gets 1/h of the radius that is left."""
+    tree = _Children(hierarchy)
+    height, length, left = np.zeros(tree.n), np.zeros(tree.n), np.full(tree.n, RADIUS)
+    for level in reversed(tree.levels):
+        kids = tree.of(level)
+        np.maximum.at(height, tree.parent[kids], height[kids] + 1)
+    vectors = np.zeros((tree.n, DIM))
+    for level in tree.levels:
+        kids = tree.of(level)
+        above = tree.parent[kids]
+        length[kids] = np.maximum(np.minimum(LONGEST, left[above] / (1 + height[kids])), 1.001 * length[above])
+        left[kids] = left[above] - length[kids]
+        counts = tree.counts[level]
+        for count in np.unique(counts):
+            alike = level[counts == count]
+            step = max(1, (1 << 21) // int(count * DIM))
+            for begin in range(0, alike.size, step):
+                parents = alike[begin : begin + step]
+                own = tree.of(parents)
+                ways = _directions(tree, vectors, parents, int(count), DIM, 0)
+                ways = poincare.from_radius(ways, length[own].reshape(parents.size, -1))
+                points = poincare.mobius_add(vectors[parents][:, None], ways)
+                vectors[own] = poincare.project(points, RADIUS + 0.5)[0].reshape(-1, DIM)
+    return treeball.Embedding(vectors, hierarchy)
 
 
 def numpy_ranks(embedding: treeball.Embedding, sources: np.ndarray) -> np.ndarray:
@@ -33,26 +67,51 @@ def numpy_ranks(embedding: treeball.Embedding, sources: np.ndarray) -> np.ndarra
     return ranks
 
 
+def timed(work, *arguments):
+    """Seconds and result."""
+    started = time.perf_counter()
+    result = work(*arguments)
+    return time.perf_counter() - started, result
+
+
+def compare(title: str, embedding: treeball.Embedding, size: int) -> None:
+    """Print the times of all three ways, and whether their ranks agree."""
+    x, factor = embedding.ranking_coordinates()
+    positives = embedding.hierarchy.positives("parents")
+    nodes = np.flatnonzero(np.diff(positives[0]))
+    sample = np.sort(np.random.default_rng(0).choice(nodes, size, replace=False))
+    own, few = _positives_of(sample, positives), sample[:16]
+    SearchTree(x[:1000], factor[:1000]).rank([1], [0, 1], [0])  # compiles
+    _compare_all(x, factor, few, *_positives_of(few, positives), 1)
+    build, tree = timed(SearchTree, x, factor)
+    pruned, found = timed(tree.rank, nodes, *_positives_of(nodes, positives))
+    every, expected = timed(_compare_all, x, factor, sample, *own, available_cores())
+    plain, ranks = timed(numpy_ranks, embedding, sample[:100])
+    at = np.searchsorted(nodes, sample)
+    same = all(np.array_equal(a[at], b) for a, b in zip(found, expected, strict=True))
+    print(f"{title}: {len(embedding):,} nodes, dimension {DIM}, {available_cores()} cores")
+    total = build + pruned
+    print(f"  mean rank                    {found[0].mean():10,.2f}")
+    print(f"  search tree, all nodes       {total:10.2f} s   ({build:.2f} s of it to build the tree)")
+    every, plain = every * nodes.size / size, plain * nodes.size / 100
+    print(f"  all pairs, scaled up         {every:10.2f} s   {every / total:8,.1f} times as long")
+    print(f"  NumPy, scaled up             {plain:10.2f} s   {plain / total:8,.1f} times as long")
+    print(f"  share of nodes compared      {tree.visited_share(sample, *own):10.2%}")
+    print(f"  identical to all pairs       {'yes' if same else 'NO':>10}     on {size:,} nodes")
+    print(f"  ranks as in NumPy            {(ranks == found[0][at[:100]]).mean():10.1%}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--numpy-nodes", type=int, default=400)
+    parser.add_argument("--large", type=Path)
+    parser.add_argument("--sample", type=int, default=400)
     options = parser.parse_args()
     hierarchy = noun_tree(options.data)
-    embedding = treeball.fit(hierarchy, method="poincare", dim=10, epochs=30, burn_in=5)
-    embedding.evaluate(sample=64)  # compiles
-    started = time.perf_counter()
-    result = embedding.evaluate(sample=0)
-    exact = time.perf_counter() - started
-    sources = np.sort(np.random.default_rng(0).choice(result.ranking.sources, options.numpy_nodes, replace=False))
-    started = time.perf_counter()
-    ranks = numpy_ranks(embedding, sources)
-    plain = (time.perf_counter() - started) / sources.size * result.ranking.sources.size
-    ours = result.ranking.ranks[np.searchsorted(result.ranking.sources, sources)]
-    print(f"{hierarchy.n_nodes:,} nodes, dimension 10, {available_cores()} cores, MAP {result.map:.4f}")
-    print(f"treeball, exact            {exact:8.2f} s")
-    print(f"NumPy, scaled up           {plain:8.2f} s   NumPy / treeball = {plain / exact:,.0f}")
-    print(f"ranks that agree           {(ours == ranks).mean():8.1%} of {sources.size}")
+    compare("trained", treeball.fit(hierarchy, method="poincare", dim=DIM, epochs=30, burn_in=5), options.sample)
+    compare("constructed", constructed(hierarchy), options.sample)
+    if options.large is not None:
+        compare("constructed, large", constructed(treeball.read(options.large)), options.sample)
 
 
 if __name__ == "__main__":

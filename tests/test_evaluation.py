@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeball import Embedding, Hierarchy, evaluate
+from treeball.cli.evaluate import evaluate as evaluate_command
+from treeball.evaluation import Certificate, ranking
 from treeball.evaluation.illness import KINDS
 from treeball.geometry import euclidean, poincare
 from treeball.geometry.models import ball_to_hyperboloid
@@ -173,3 +175,88 @@ def test_the_json_record_has_the_documented_keys():
         "nodes", "edges", "dim", "objective", "map", "mean_rank", "hits_at_1", "illness", "max_radius",
     ]  # fmt: skip
     assert list(record["illness"]) == ["capacity", "intra_subtree", "inter_subtree"]
+
+
+def perfect_star(leaves=8):
+    turn = np.arange(leaves) * 2 * np.pi / leaves
+    corners = np.stack([np.cos(turn), np.sin(turn)], axis=1) * 0.99
+    return Embedding(np.vstack([[0.01, 0], corners]), hierarchy_of(trees.star(leaves + 1)))
+
+
+@pytest.mark.parametrize("geometry", ["poincare", "lorentz", "euclidean"])
+def test_the_margin_is_the_smallest_ratio_of_distances(geometry):
+    for edges, objective in ((trees.preferential(60, 1), "parents"), (trees.random_tree(40, 2), "ancestors")):
+        embedding = random_embedding(edges, "euclidean" if geometry == "euclidean" else "poincare", 3, 4)
+        if geometry == "lorentz":
+            embedding = Embedding(ball_to_hyperboloid(embedding.vectors), embedding.hierarchy, "lorentz")
+        ratios = []
+        ptr, idx = embedding.hierarchy.positives(objective)
+        for a in range(edges.n):
+            positives = idx[ptr[a] : ptr[a + 1]]
+            others = np.setdiff1d(np.arange(edges.n), [a, *positives])
+            distances = embedding._distances_from(a)
+            if positives.size and others.size:
+                ratios.append(distances[others].min() / distances[positives].max())
+        assert evaluate(embedding, objective).ranking.margin == pytest.approx(min(ratios), rel=1e-9)
+
+
+def test_an_exact_evaluation_without_an_ill_pair_has_a_certificate(tmp_path, capsys):
+    embedding = perfect_star()
+    result = evaluate(embedding)
+    certificate = result.certificate
+    distances = np.array([embedding._distances_from(a) for a in range(9)])
+    siblings = distances[1:, 1:] + np.where(np.eye(8), np.inf, 0)
+    assert certificate.pairs == 8 * 8
+    assert certificate.margin == pytest.approx((siblings.min(axis=1) / distances[1:, 0]).min(), rel=1e-12)
+    assert result.to_dict()["certificate"] == {"pairs": 64, "margin": certificate.margin}
+    assert evaluate_command(embedding.save(tmp_path / "star.parquet")) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == certificate.sentence()
+
+
+def test_no_certificate_for_a_sample_an_ill_pair_or_a_single_node():
+    star = perfect_star()
+    assert evaluate(star, sample=4).certificate is None
+    ill = np.array(star.vectors)
+    ill[2] = ill[1]
+    assert evaluate(Embedding(ill, star.hierarchy)).certificate is None
+    assert evaluate(Embedding(ill, star.hierarchy)).ranking.margin < 1
+    ill[1:3] = ill[0]  # a tie at distance 0
+    assert evaluate(Embedding(ill, star.hierarchy)).ranking.margin <= 1
+    assert evaluate(Embedding(np.zeros((1, 2)), Hierarchy.from_codes(["only"], [], []))).certificate is None
+
+
+def test_a_certificate_without_a_runner_up():
+    two = evaluate(Embedding(np.array([[0.0, 0], [0.5, 0]]), hierarchy_of(trees.star(2))))
+    assert two.to_dict()["certificate"] == {"pairs": 1, "margin": None}
+    assert two.certificate.sentence() == "every parent is the nearest node: verified exactly over 1 pair"
+
+
+def test_the_sentence_rounds_down():
+    sentence = Certificate(6_742_709_000, 1.0399).sentence()
+    assert sentence == (
+        "every parent is the nearest node: verified exactly over 6.7 billion pairs; "
+        "the runner-up is at least 1.03 times as far"
+    )
+    assert "at least 1.0004 times" in Certificate(12_345, 1.00049).sentence()
+    assert "over 12,345 pairs" in Certificate(12_345, 1.00049).sentence()
+    ancestors = Certificate(7_000_000_000_000, 1.5, "ancestors").sentence()
+    assert ancestors.startswith("every ancestor is nearer than any other node: verified exactly over 7.0 trillion")
+
+
+def test_beyond_the_limit_all_nodes_are_ranked_only_where_a_search_tree_is_quick(monkeypatch):
+    edges = trees.preferential(600, 4)
+    embedding = random_embedding(edges, "poincare", 2, 8)
+    monkeypatch.setattr(ranking, "EXACT_UP_TO_NODES", 500)
+    monkeypatch.setattr(ranking, "DEFAULT_SAMPLE", 100)
+    assert evaluate(embedding).ranking.sources.size == 100  # too few nodes for a tree
+    monkeypatch.setattr(ranking, "_TREE_FROM_NODES", 0)
+    monkeypatch.setattr(ranking, "_TREE_FROM_SOURCES", 0)
+    monkeypatch.setattr(ranking, "_WORTHWHILE_SHARE", 2.0)
+    assert evaluate(embedding).ranking.is_exact
+    assert evaluate(embedding, "ancestors").ranking.sources.size == 100
+    monkeypatch.setattr(ranking, "EXACT_SECONDS", 0.0)
+    assert evaluate(embedding).ranking.sources.size == 100
+    assert evaluate(embedding, sample=0).ranking.is_exact
+    monkeypatch.setattr(ranking, "_WORTHWHILE_SHARE", 0.0)
+    monkeypatch.setattr(ranking, "EXACT_SECONDS", 1e9)
+    assert evaluate(embedding).ranking.sources.size == 100

@@ -10,17 +10,14 @@ import numpy as np
 from ..errors import InputError
 from ..settings import Objective
 from ..workers import thread_count
+from .certificate import Certificate
 from .illness import Illness, classify
-from .ranking import Ranking, rank
+from .ranking import EXACT_UP_TO_NODES, Ranking, rank
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
-# Exact ranking costs about 0.8 ns per pair of nodes and 10 dimensions on two cores; past this many, sample.
-EXACT_UP_TO_NODES = 150_000
-DEFAULT_SAMPLE = 4_000
-
-__all__ = ["Evaluation", "Illness", "Ranking", "evaluate"]
+__all__ = ["EXACT_UP_TO_NODES", "Certificate", "Evaluation", "Illness", "Ranking", "evaluate"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,12 +47,22 @@ class Evaluation:
         """Share of nodes whose nearest node is a positive."""
         return self.ranking.hits_at_1
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """What was shown when every node was ranked and no pair is ill; None otherwise."""
+        if not self.ranking.sources.size or not self.ranking.is_exact or len(self.illness):
+            return None
+        return Certificate(self.ranking.sources.size * (self.nodes - 1), self.ranking.margin, self.objective)
+
     def __repr__(self) -> str:
         ill = ", ".join(f"{count:,} {kind}" for kind, count in self.illness.counts().items())
         return f"<Evaluation ({self.objective}): MAP {self.map:.4f}, mean rank {self.mean_rank:.3f}; ill: {ill}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object that ``treeball evaluate --json`` prints; `sampled` is there only when nodes were sampled."""
+        """The object that ``treeball evaluate --json`` prints.
+
+        `sampled` is there only when nodes were sampled, `certificate` only when all were ranked and no pair is ill.
+        """
         record: dict[str, Any] = {
             "nodes": self.nodes,
             "edges": self.edges,
@@ -73,6 +80,8 @@ class Evaluation:
                 "of": self.ranking.population,
                 "interval_95": {name: list(ends) for name, ends in self.ranking.intervals().items()},
             }
+        if self.certificate is not None:
+            record["certificate"] = self.certificate.to_dict()
         return record
 
 
@@ -94,7 +103,8 @@ def evaluate(
         ``"parents"`` or ``"ancestors"``; by default the one the embedding was made for.
     sample
         Rank only this many random nodes (against all others); 0 ranks all of them. By default all up to 150,000 nodes,
-        and 4,000 beyond. Illness counts of a sample are those of the sampled nodes.
+        and beyond if a trial on a few nodes promises an end within two minutes; else 4,000. Illness counts of a sample
+        are those of the sampled nodes.
     seed
         Chooses the sample.
     threads
@@ -111,15 +121,14 @@ def evaluate(
     objective = objective or embedding.objective
     if objective not in ("parents", "ancestors"):
         raise InputError(f"objective must be parents or ancestors, not {objective!r}")
-    if sample is None and hierarchy.n_nodes > EXACT_UP_TO_NODES:
-        sample = DEFAULT_SAMPLE
     coordinates, factor = embedding.ranking_coordinates()
     ranking = rank(
         coordinates,
         factor,
         hierarchy,
         objective,
-        sample=sample or None,
+        geometry=embedding.geometry,
+        sample=sample,
         seed=seed,
         threads=thread_count(threads),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,25 @@ from numpy.typing import NDArray
 
 from ..hierarchy import Hierarchy
 from ..kernels.rank import rank_positives, to_blocks
-from ..settings import Objective
+from ..search import SearchTree
+from ..settings import Geometry, Objective
 from ..workers import in_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Positives = tuple[Ints, NDArray[np.int32]]
+
+# Comparing all pairs costs about 0.8 ns per pair of nodes and 10 dimensions on two cores; up to here we always do.
+EXACT_UP_TO_NODES = 150_000
+# Beyond, all nodes are ranked if a search tree is expected to do it in this time, else a sample.
+EXACT_SECONDS = 120.0
+DEFAULT_SAMPLE = 4_000
+# A search tree costs as much as comparing about 1,000 nodes with all others, and pays from 5,000 nodes on; but its
+# first use ever compiles for some seconds, and up to 20,000 nodes all pairs are compared in half a second.
+_TREE_FROM_NODES, _TREE_FROM_SOURCES = 20_000, 2_000
+_PILOT_SOURCES = 500
+# A node that a tree visits costs about three times as much as one that is reached in passing over all.
+_WORTHWHILE_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -35,6 +50,9 @@ class Ranking:
         The non-positive nearest to each source; -1 when every other node is a positive.
     population : int
         How many nodes have a positive.
+    margin : float
+        Smallest ratio, over the sources, of the distances to the nearest non-positive and to the farthest positive:
+        above 1 when no pair is ill; inf when there is no non-positive.
     """
 
     sources: Ints
@@ -44,6 +62,7 @@ class Ranking:
     precision: Floats
     offender: Ints
     population: int
+    margin: float
 
     @property
     def is_exact(self) -> bool:
@@ -101,11 +120,12 @@ def rank(
     hierarchy: Hierarchy,
     objective: Objective,
     *,
+    geometry: Geometry = "poincare",
     sample: int | None = None,
     seed: int = 0,
     threads: int = 1,
 ) -> Ranking:
-    """Rank the positives of every node, or of a random `sample` of nodes.
+    """Rank the positives of every node, or of a random sample of nodes.
 
     Parameters
     ----------
@@ -113,35 +133,103 @@ def rank(
     factor : float64 (n,)
         ``|u-v|^2 * factor[v]`` must order the nodes v like their distance from u: 1/(1-|v|^2) in the Poincare ball,
         1 in Euclidean space.
+    geometry
+        Whether the margin is one of Euclidean or of hyperbolic distances.
+    sample
+        How many nodes; 0 ranks all. By default all up to `EXACT_UP_TO_NODES`, and beyond if that is expected to take
+        less than `EXACT_SECONDS`; else `DEFAULT_SAMPLE`.
     """
-    ptr, idx = hierarchy.positives(objective)
-    bearing = np.flatnonzero(np.diff(ptr)).astype(np.int64)
-    sources = bearing
-    if sample is not None and sample < bearing.size:
-        sources = np.sort(np.random.default_rng(seed).choice(bearing, sample, replace=False))
-    own_ptr = np.concatenate([[0], np.cumsum(np.diff(ptr)[sources])]).astype(np.int64)
-    within = np.arange(own_ptr[-1]) - np.repeat(own_ptr[:-1], np.diff(own_ptr))
-    own_idx = idx[np.repeat(ptr[sources], np.diff(own_ptr)) + within]
-
     coordinates = np.ascontiguousarray(coordinates, np.float64)
+    positives = hierarchy.positives(objective)
+    bearing = np.flatnonzero(np.diff(positives[0])).astype(np.int64)
+    tree, seconds = None, math.inf
+    # Ancestors include the root, far from nearly every node: there is next to nothing beyond it to pass over.
+    if objective == "parents" and len(factor) >= _TREE_FROM_NODES and (sample or bearing.size) >= _TREE_FROM_SOURCES:
+        tree, seconds = _tried_tree(coordinates, factor, bearing, positives, threads)
+    if sample is None and len(factor) > EXACT_UP_TO_NODES and seconds > EXACT_SECONDS:
+        sample = DEFAULT_SAMPLE
+    sources = bearing
+    if sample and sample < bearing.size:
+        sources = np.sort(np.random.default_rng(seed).choice(bearing, sample, replace=False))
+    ptr, idx = _positives_of(sources, positives)
+    if tree is not None:
+        ranks, precision, offender = tree.rank(sources, ptr, idx, threads=threads)
+    else:
+        ranks, precision, offender = _compare_all(coordinates, factor, sources, ptr, idx, threads)
+    margin = _margin(coordinates, factor, geometry, sources, ptr, idx, offender)
+    return Ranking(sources, ptr, idx, ranks, precision, offender, bearing.size, margin)
+
+
+def _positives_of(sources: Ints, positives: Positives) -> Positives:
+    """The positives of some nodes: pointers (m+1,) and codes, from those of all nodes."""
+    ptr, idx = positives
+    counts = np.diff(ptr)[sources]
+    own_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    within = np.arange(own_ptr[-1]) - np.repeat(own_ptr[:-1], counts)
+    return own_ptr, idx[np.repeat(ptr[sources], counts) + within]
+
+
+def _tried_tree(
+    coordinates: Floats, factor: Floats, bearing: Ints, positives: Positives, threads: int
+) -> tuple[SearchTree | None, float]:
+    """A search tree and the seconds in which it would rank all nodes; none if comparing all pairs is as good.
+
+    The poorer an embedding, the more nodes are nearer than a positive, and each of them must be counted: some nodes,
+    always the same, are ranked on trial.
+    """
+    tree = SearchTree(coordinates, factor)
+    pilot = np.random.default_rng(0).choice(bearing, min(bearing.size, _PILOT_SOURCES), replace=False)
+    tree.rank(pilot[:1], *_positives_of(pilot[:1], positives), threads=threads)  # compiles
+    started = time.perf_counter()
+    share = tree.visited_share(pilot, *_positives_of(pilot, positives), threads=threads)
+    seconds = (time.perf_counter() - started) / pilot.size * bearing.size
+    return (tree, seconds) if share < _WORTHWHILE_SHARE else (None, math.inf)
+
+
+def _compare_all(
+    coordinates: Floats, factor: Floats, sources: Ints, ptr: Ints, idx: NDArray[np.int32], threads: int
+) -> tuple[Ints, Floats, Ints]:
+    """Ranks, precisions and offenders as `SearchTree.rank` gives them, from the comparison with every node."""
     blocks, factors = to_blocks(coordinates, factor)
-    ranks = np.empty(own_idx.size, np.int64)
+    ranks = np.empty(idx.size, np.int64)
     precision = np.empty(sources.size)
     offender = np.empty(sources.size, np.int64)
 
     def work(part: slice) -> None:
         ends = slice(part.start, part.stop + 1)
         rank_positives(
-            coordinates,
-            blocks,
-            factors,
-            sources[part],
-            own_ptr[ends],
-            own_idx,
-            ranks,
-            precision[part],
-            offender[part],
+            coordinates, blocks, factors, sources[part], ptr[ends], idx, ranks, precision[part], offender[part]
         )
 
     in_parts(work, sources.size, threads)
-    return Ranking(sources, own_ptr, own_idx, ranks, precision, offender, bearing.size)
+    return ranks, precision, offender
+
+
+def _margin(
+    coordinates: Floats,
+    factor: Floats,
+    geometry: Geometry,
+    sources: Ints,
+    ptr: Ints,
+    idx: NDArray[np.int32],
+    offender: Ints,
+) -> float:
+    """Smallest ratio of the distances to the offender and to the farthest positive."""
+    if not sources.size:
+        return math.inf
+
+    def distance(a: Ints, b: NDArray[np.signedinteger]) -> Floats:
+        # Made of the keys that were compared, by monotone operations: a nearer node never comes out farther.
+        key = np.zeros(a.size)
+        for column in coordinates.T:
+            key += np.square(column[a] - column[b])
+        root: Floats = np.sqrt(key * factor[b] * factor[a])
+        return root if geometry == "euclidean" else np.asarray(2.0 * np.arcsinh(root))
+
+    farthest = np.maximum.reduceat(distance(np.repeat(sources, np.diff(ptr)), idx), ptr[:-1])
+    compared = offender >= 0
+    nearest, farthest = distance(sources[compared], offender[compared]), farthest[compared]
+    # Nothing is nearer than a positive at distance 0, and a non-positive there as well is a tie.
+    apart = farthest > 0
+    tied = np.any(nearest[~apart] == 0)
+    return float(min(np.min(nearest[apart] / farthest[apart], initial=math.inf), 1.0 if tied else math.inf))

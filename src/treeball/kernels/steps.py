@@ -86,7 +86,7 @@ def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, 
         row = vectors[chosen[j]]
         for k in range(dim):
             row[k] -= force * (gap2[j] * x[k, j] + rim[j] * (x[k, j] - u[k]))
-        clamped += _clamp(row, bound)
+        clamped += clamp(row, bound)
     along = pull[0] * gap2[0] - along / total
     row = vectors[head]
     for k in range(dim):
@@ -96,11 +96,11 @@ def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, 
             away += both[j] * (uk - x[k, j])
         away = pull[0] * (uk - x[k, 0]) - away / total
         row[k] -= a * (along * uk + a * away)
-    return loss, clamped + _clamp(row, bound)
+    return loss, clamped + clamp(row, bound)
 
 
 @compiled(fastmath=_FAST)
-def _clamp(point, bound):
+def clamp(point, bound):
     """Pull a ball point back to norm `bound`; 1 if it was beyond."""
     norm2 = 0.0
     for k in range(point.size):
