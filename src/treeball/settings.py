@@ -11,7 +11,8 @@ from typing import Any, Literal, Self, get_args
 from .errors import InputError
 from .limits import BALL_RADIUS, PUBLISHED_RADIUS
 
-Method = Literal["poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"]
+Method = Literal["auto", "construct", "poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"]
+Init = Literal["random", "construct"]
 Objective = Literal["parents", "ancestors"]
 Geometry = Literal["poincare", "lorentz", "euclidean"]
 
@@ -23,10 +24,12 @@ class FitSettings:
     Parameters
     ----------
     method
-        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
-        ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018).
+        auto constructs and heals, or trains from a construction, whichever suits the hierarchy and the objective;
+        construct (capacity-guided construction); poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018),
+        euclidean; the geometry-aware ga-dl (dilation), ga-dl-rw (dilation and re-weighted closure edges) and ga-rw
+        (those edges alone); sarkar (Sala et al. 2018).
     dim
-        Dimension of the space.
+        Dimension of the space; auto (0 in Python) takes the smallest in which a construction leaves no ill pair.
     objective
         What a node should be close to: its direct parents, or all its ancestors.
     epochs
@@ -37,17 +40,26 @@ class FitSettings:
         Pairs that published trainers average over; here it only divides the learning rate.
     negatives
         Random nodes that each positive pair is contrasted with.
+    whole
+        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
+        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
     burn_in
         Epochs at the start that run at a reduced learning rate, so that directions form before distances.
     burn_in_factor
         The reduction of the learning rate during burn-in.
     weighted
         Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
+    init
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+    contract
+        Factor on all distances to the origin that draws the construction together, with init construct.
     init_radius
-        Hyperbolic radius of the ball that the first vectors are drawn from.
+        Hyperbolic radius of the ball that random first vectors are drawn from.
     max_radius
         Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
         12.2, the limit of the published trainers, for their methods, and 30, what float64 carries, for the others.
+    heal
+        Move what is ill after the construction or the training, for the objective parents; auto does.
     eta_tc
         Weight of closure edges (to ancestors that are no parents) in the methods that use them.
     n_tc
@@ -71,18 +83,22 @@ class FitSettings:
         Train with one worker, so that the same seed gives the same bytes on any number of cores.
     """
 
-    method: Method = "ga-dl-rw"
+    method: Method = "auto"
     dim: int = 10
     objective: Objective = "parents"
     epochs: int = 1000
     lr: float = 1.0
     batch: int = 10
     negatives: int = 50
+    whole: bool = False
     burn_in: int = 20
     burn_in_factor: float = 0.01
     weighted: bool = False
+    init: Init = "random"
+    contract: float = 0.1
     init_radius: float = 0.002
     max_radius: float | None = None
+    heal: bool = False
     eta_tc: float = 0.2
     n_tc: int = 300
     dilation: float = 1.5
@@ -95,16 +111,34 @@ class FitSettings:
     deterministic: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("method", Method), ("objective", Objective)):
+        if str(self.dim) == "auto":
+            object.__setattr__(self, "dim", 0)
+        for name, choices in (("method", Method), ("objective", Objective), ("init", Init)):
             known = get_args(choices)
             _require(
                 getattr(self, name) in known, f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
             )
-        _whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
+        if self.dim != 0:
+            _whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
         _require(self.dim <= 4096, f"dim must be at most 4096, not {self.dim}: a few dozen are plenty for any tree")
         _whole("epochs", self.epochs, 0)
         _whole("batch", self.batch, 1)
         _whole("negatives", self.negatives, 1)
+        _require(
+            not (self.whole and self.geometry != "poincare"),
+            f"whole works in the ball, and the method {self.method} is not there: leave it out",
+        )
+        _require(
+            not (self.heal and self.method == "euclidean"), "heal works in hyperbolic space: leave it out for euclidean"
+        )
+        _require(
+            self.init == "random" or self.geometry == "poincare",
+            f"init construct works in the ball, and the method {self.method} is not there: take init random",
+        )
+        _require(
+            _positive(self.contract) and self.contract <= 1,
+            f"contract must be above 0 and at most 1, not {self.contract}",
+        )
         _whole("burn_in", self.burn_in, 0)
         _whole("seed", self.seed, 0)
         _whole("threads", self.threads, 0)
@@ -129,7 +163,7 @@ class FitSettings:
         for name in ("eta_tc", "dilation_share"):
             value = getattr(self, name)
             _require(_is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
-        for name in ("weighted", "deterministic"):
+        for name in ("weighted", "deterministic", "whole", "heal"):
             _require(
                 isinstance(getattr(self, name), bool), f"{name} must be True or False, not {getattr(self, name)!r}"
             )

@@ -54,6 +54,7 @@ def fit(
     """
     from ..embedding import Embedding
     from ..files import require_writable
+    from ..methods.auto import resolve
     from ..methods.fit import Checkpoints, start
     from ..methods.fit import fit as train
     from ..readers import read
@@ -66,6 +67,9 @@ def fit(
     hierarchy = read(source, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
+    settings, reasons = resolve(hierarchy, settings)
+    for reason in reasons:
+        say(reason)
     before = _resume_point(output, checkpoint) if resume else None
     first = 0
     if before is not None:
@@ -73,17 +77,19 @@ def fit(
         say(f"resuming at epoch {first} of {settings.epochs}")
     elif checkpoint.exists():
         say(f"starting afresh; --resume would go on from {checkpoint}")
-    with TrainingProgress(settings.epochs, first) as progress, _StopOnInterrupt() as interrupt:
+    epochs = 0 if settings.method in ("sarkar", "construct") else settings.epochs
+    with TrainingProgress(epochs, first) as progress, _StopOnInterrupt() as interrupt:
         watcher = _Watcher(progress, interrupt, checkpoints, hierarchy, settings)
-        embedding = train(hierarchy, settings, resume=before, checkpoints=checkpoints, watch=watcher)
+        embedding = train(hierarchy, settings, resume=before, checkpoints=checkpoints, watch=watcher, why=reasons)
 
     embedding.save(output)
     done = int(embedding.provenance["epochs_done"])
-    finished = done >= settings.epochs or settings.method == "sarkar"
+    constructed = settings.method in ("sarkar", "construct")
+    finished = done >= settings.epochs or constructed
     if not finished:
         say(f"stopped after epoch {done} of {settings.epochs}; saved {output}; go on with --resume")
-    for entry in embedding.provenance["log"]:
-        say(f"epoch {entry['epoch']}: {entry['text']}")
+    for entry in embedding.provenance["log"][len(reasons) :]:
+        say(entry["text"] if constructed else f"epoch {entry['epoch']}: {entry['text']}")
     evaluation = embedding.evaluate(threads=settings.threads)
     embedding = Embedding(
         embedding.vectors,
@@ -95,7 +101,10 @@ def fit(
     if json:
         print_json(evaluation.to_dict())
     else:
-        print_table(score_rows(evaluation), f"{settings.method}, dimension {settings.dim}, {count(done, 'epoch')}")
+        how = "" if constructed else f", {count(done, 'epoch')}"
+        print_table(score_rows(evaluation), f"{settings.method}, dimension {settings.dim}{how}")
+        if evaluation.certificate is not None:
+            print(evaluation.certificate.sentence())
     _tell_clamped(embedding)
     if not finished:
         return 1

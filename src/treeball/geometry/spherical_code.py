@@ -8,13 +8,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["smallest_angle", "spherical_code"]
+__all__ = ["ordered_code", "smallest_angle", "spherical_code"]
 
 Floats = NDArray[np.float64]
 
-# Repulsion is quadratic in the size of a group and this is where it stops being a matter of a second.
-_GROUP = 1024
-_STEPS, _STEPS_IN_GROUPS = 300, 100
+# Repulsion is quadratic in the size, and this is where it stops being a matter of a second.
+_LARGEST_REPELLED = 1024
+_STEPS, _STEPS_WHEN_LARGE, _LARGE = 300, 100, 256
+# `ordered_code` has at least this share of directions to spare, and comes in few sizes, each this much above the last.
+_SPARE, _NEXT_SIZE = 0.15, 1.25
 # Multiplications up to which BLAS libraries do not start threads.
 _SMALL_PRODUCT = 1 << 17
 
@@ -24,7 +26,7 @@ def spherical_code(size: int, dim: int, seed: int = 0) -> Floats:
     """`size` unit vectors (size, dim) with the smallest angle between any two as large as we can make it; read-only.
 
     Best possible in the plane (even angles), up to dim + 1 (a regular simplex) and up to 2 dim (coordinate axes,
-    90°); beyond that points repel each other, from a start that `seed` fixes.
+    90°); up to 1,024 points repel each other, from a start that `seed` fixes; more lie on circles of latitude.
     """
     if dim == 2:
         angles = np.arange(size) * (2.0 * math.pi / size)
@@ -39,56 +41,73 @@ def spherical_code(size: int, dim: int, seed: int = 0) -> Floats:
             code[0, 0] = 1.0
     elif size <= 2 * dim:
         code = np.concatenate([np.eye(dim), -np.eye(dim)])[:size]
-    else:
+    elif size <= _LARGEST_REPELLED:
         code = _repelled(size, dim, seed)
+    else:
+        code = _on_latitudes(size, dim, seed)
     code /= np.linalg.norm(code, axis=1, keepdims=True)
     code.flags.writeable = False
     return code
 
 
+@lru_cache(maxsize=1024)
+def ordered_code(least: int, dim: int, seed: int = 0) -> Floats:
+    """At least `least` directions (m, dim), the first of which are the farthest apart; read-only.
+
+    Each direction is the one farthest from all before it, up to 1,024 of them: who takes directions from the top
+    gets a good code of any size. Up to 2 dim they are the coordinate axes, the second opposite to the first; beyond
+    there are some to spare, for who must avoid some.
+    """
+    if dim == 2:
+        raise ValueError("in the plane children share out angles, there is no code to order")
+    size = 2 * dim
+    if least > size:
+        steps = math.ceil(math.log((1.0 + _SPARE) * least / (2 * dim)) / math.log(_NEXT_SIZE))
+        size = math.ceil(2 * dim * _NEXT_SIZE**steps)
+    code = spherical_code(size, dim, seed)
+    if size <= _LARGEST_REPELLED:
+        nearest, order = np.full(size, -2.0), np.zeros(size, np.int64)
+        for place in range(1, size):
+            nearest = np.maximum(nearest, code @ code[order[place - 1]])
+            nearest[order[place - 1]] = 2.0
+            order[place] = int(np.argmin(nearest))
+        code = code[order]
+        code.flags.writeable = False
+    return code
+
+
 @lru_cache(maxsize=4096)
 def smallest_angle(size: int, dim: int, seed: int = 0) -> float:
-    """Smallest angle between two vectors of the `spherical_code`; π for fewer than two."""
+    """Smallest angle between two vectors of the `spherical_code`, beyond 1,024 a bound below; π for less than two."""
     if size < 2:
         return math.pi
     if dim == 2:
         return 2.0 * math.pi / size
-    code, largest = spherical_code(size, dim, seed), -1.0
-    for begin in range(0, size, _GROUP):
-        cosines = code[begin : begin + _GROUP] @ code.T
-        rows = np.arange(cosines.shape[0])
-        cosines[rows, begin + rows] = -1.0
-        largest = max(largest, float(cosines.max()))
-    return math.acos(min(1.0, largest))
+    if size > _LARGEST_REPELLED:
+        return _widest_spacing(size, dim)
+    code = spherical_code(size, dim, seed)
+    return math.acos(min(1.0, float((code @ code.T - 2.0 * np.eye(size)).max())))
 
 
 def _repelled(size: int, dim: int, seed: int) -> Floats:
     """Points that push each other apart by forces exp(β cos), harder and over shorter ways from step to step.
 
-    The sum of forces of large β is ruled by the nearest pairs, so its minimum has a large smallest angle. Thousands
-    of points are pushed in groups, slices across a new direction in each step, where near points often meet.
+    The sum of forces of large β is ruled by the nearest pairs, so its minimum has a large smallest angle.
     """
     rng = np.random.default_rng([seed, size, dim])
     # Single precision is plenty to spread points by, and twice as fast.
     points = rng.normal(size=(size, dim)).astype(np.float32)
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     spacing = min(1.5, 2.2 * size ** (-1.0 / (dim - 1)))
-    groups = -(-size // _GROUP)
-    steps = _STEPS if groups == 1 else _STEPS_IN_GROUPS
+    steps = _STEPS if size <= _LARGE else _STEPS_WHEN_LARGE
     nearest = 1.0
     for t in np.arange(steps) / steps:
         beta = (2.0 + 40.0 * t * t) / (1.0 - math.cos(spacing))
-        order = np.argsort(points @ rng.normal(size=dim)) if groups > 1 else np.arange(size)
-        cosines = []
-        for group in np.array_split(order, groups):
-            own = points[group]
-            push, cosine = _push(own, beta, nearest)
-            cosines.append(cosine)
-            push -= np.einsum("kd,kd->k", push, own)[:, None] * own
-            largest = float(np.linalg.norm(push, axis=1).max())
-            own -= np.float32(0.3 * spacing * (1.0 - t) / max(largest, 1e-30)) * push
-            points[group] = own / np.linalg.norm(own, axis=1, keepdims=True)
-        nearest = max(cosines)
+        push, nearest = _push(points, beta, nearest)
+        push -= np.einsum("kd,kd->k", push, points)[:, None] * points
+        largest = float(np.linalg.norm(push, axis=1).max())
+        points -= np.float32(0.3 * spacing * (1.0 - t) / max(largest, 1e-30)) * push
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
     return points.astype(np.float64)
 
 
@@ -109,3 +128,52 @@ def _push(points: NDArray[np.float32], beta: float, nearest: float) -> tuple[NDA
         force *= np.float32(beta)
         push[begin : begin + rows] = np.exp(force, out=force) @ points
     return push, largest
+
+
+def _on_latitudes(size: int, dim: int, seed: int) -> Floats:
+    """Points on circles of latitude: the circles `spacing` apart, and on each a code of one dimension less.
+
+    All in one pass over the dimensions, in time linear in `size`. Where there is room for more, `seed` leaves some out.
+    """
+    points = _latitudes(_widest_spacing(size, dim), dim, 4 * size)
+    return points[np.random.default_rng([seed, size, dim]).permutation(len(points))[:size]]
+
+
+@lru_cache(maxsize=1024)
+def _widest_spacing(size: int, dim: int) -> float:
+    """The widest spacing of latitudes that leaves room for `size` points, by bisection."""
+    narrow, wide = 0.0, math.pi
+    while wide - narrow > 1e-3 * wide:
+        middle = 0.5 * (narrow + wide)
+        if len(_latitudes(middle, dim, size)) >= size:
+            narrow = middle
+        else:
+            wide = middle
+    return narrow
+
+
+def _latitudes(spacing: float, dim: int, enough: int) -> Floats:
+    """All points of the code with a `spacing`, or some of them where `enough` are reached on the way."""
+    points = np.zeros((1, dim))
+    radius, gap = np.ones(1), np.full(1, spacing)
+    for axis in range(dim - 2):
+        rings = np.maximum(1, (math.pi / gap + 1e-9).astype(np.int64))
+        owner, latitude = _in_each(rings, math.pi)
+        points, radius, gap = points[owner], radius[owner], gap[owner]
+        points[:, axis] = radius * np.cos(latitude)
+        radius = radius * np.sin(latitude)
+        # The same chord on a smaller sphere is a larger angle; half a turn where only one point fits.
+        gap = 2.0 * np.arcsin(np.minimum(1.0, np.sin(0.5 * gap) / np.sin(latitude)))
+        if len(points) > 4 * enough:
+            return points
+    owner, angle = _in_each(np.maximum(1, (2.0 * math.pi / gap + 1e-9).astype(np.int64)), 2.0 * math.pi)
+    points, radius = points[owner], radius[owner]
+    points[:, -2], points[:, -1] = radius * np.cos(angle), radius * np.sin(angle)
+    return points
+
+
+def _in_each(counts: NDArray[np.int64], turn: float) -> tuple[NDArray[np.int64], Floats]:
+    """`counts[i]` even angles within `turn` for every i: whose they are, and the angles in the middle of each part."""
+    owner = np.repeat(np.arange(counts.size), counts)
+    within = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, (within + 0.5) * turn / counts[owner]

@@ -14,6 +14,7 @@ from ..hierarchy import Hierarchy
 from ..settings import FitSettings
 from .descent import Descent, Epochs, Pairs
 from .run import Run
+from .whole_descent import WholeDescent
 
 
 def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.float64]:
@@ -30,8 +31,15 @@ def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.f
     return spatial
 
 
+def descent_of(vectors: NDArray[np.float64], hierarchy: Hierarchy, settings: FitSettings) -> Descent | WholeDescent:
+    """Descent on the loss of the settings: sampled (equation 2), or over all nodes."""
+    if settings.whole:
+        return WholeDescent(vectors, hierarchy, settings)
+    return Descent(vectors, Pairs.of(hierarchy, settings), hierarchy, settings)
+
+
 def train(run: Run) -> Iterator[Epochs]:
     """Descend from the epoch the run has reached to the last; yields after every few epochs."""
-    descent = Descent(run.vectors, Pairs.of(run.hierarchy, run.settings), run.hierarchy, run.settings)
+    descent = descent_of(run.vectors, run.hierarchy, run.settings)
     while run.epoch < run.settings.epochs:
         yield run.descend(descent)

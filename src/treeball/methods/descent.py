@@ -123,8 +123,8 @@ class Descent:
         self.bound = _bound(settings.geometry, settings.radius_limit)
         self._pairs_per_second = 2e5
 
-    def epochs_per_call(self) -> int:
-        """How many epochs fill a call, judging by the speed so far."""
+    def epochs_per_call(self, epoch: int) -> int:
+        """How many epochs from this one on fill a call, judging by the speed so far."""
         return max(1, int(_CALL_SECONDS * self._pairs_per_second / max(1, self.pairs.heads.size)))
 
     def run(self, first_epoch: int, count: int) -> Epochs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,15 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..settings import FitSettings
-from . import baselines, geometry_aware
+from . import auto, baselines, geometry_aware, sarkar, untangled
+from .construct import construct
 from .descent import Epochs
+from .heal import heal
 from .run import Run
 
 CHECKPOINT_SECONDS = 30.0
+# Healing looks at every node for every node it moves.
+HEAL_UP_TO_NODES = 200_000
 
 
 @dataclass
@@ -53,6 +57,7 @@ def fit(
     resume: Embedding | None = None,
     checkpoints: Checkpoints | None = None,
     watch: Callable[[Run, Epochs], bool] | None = None,
+    why: Sequence[str] = (),
     **overrides: Any,
 ) -> Embedding:
     """Embed a hierarchy.
@@ -70,6 +75,8 @@ def fit(
         Where and how often to save while training.
     watch
         Called after every few epochs with the run and what the epochs did; return True to stop early.
+    why
+        Remarks for the log that stand before those of the method.
 
     Returns
     -------
@@ -81,16 +88,23 @@ def fit(
     settings = (settings or FitSettings()).replace(**overrides)
     if not isinstance(source, Hierarchy):
         source = _read(source)
-    if settings.method == "sarkar":
-        return _combinatorial(source, settings)
+    settings, choices = auto.resolve(source, settings)
+    reasons = [*why, *choices]
+    if settings.method in ("sarkar", "construct"):
+        run = _constructed(source, settings)
+        run.log[:0] = [{"epoch": 0, "text": reason} for reason in reasons]
+        return _finished(run)
     run = start(source, settings, resume)
+    if not run.log:
+        for reason in reasons:
+            run.note(reason)
     train = geometry_aware.train if settings.method.startswith("ga-") else baselines.train
     for done in train(run):
         if watch is not None and watch(run, done):
             break
         if checkpoints is not None:
             checkpoints.save_if_due(run)
-    return run.embedding()
+    return _finished(run) if run.epoch >= settings.epochs else run.embedding()
 
 
 def _read(source: Any) -> Hierarchy:
@@ -104,20 +118,37 @@ def _read(source: Any) -> Hierarchy:
     return hierarchy
 
 
-def _combinatorial(hierarchy: Hierarchy, settings: FitSettings) -> Embedding:
-    """The construction of Sala et al., which has no epochs; what it found out about precision is in the log."""
-    from . import sarkar
+def _constructed(hierarchy: Hierarchy, settings: FitSettings) -> Run:
+    """A run without epochs: a construction, ours or that of Sala et al.; what it found out is in the log."""
+    if settings.method == "sarkar":
+        theirs = sarkar.construct(hierarchy, settings.dim, max_radius=settings.radius_limit, seed=settings.seed)
+        run = Run(hierarchy, settings, theirs.vectors, clamped=theirs.clamped)
+        run.note(theirs.note, construction=theirs.to_dict())
+    else:
+        ours = construct(hierarchy, settings.dim, seed=settings.seed, threads=settings.threads)
+        run = Run(hierarchy, settings, ours.vectors)
+        run.note(ours.note, construction=ours.to_dict())
+    return run
 
-    made = sarkar.construct(hierarchy, settings.dim, max_radius=settings.radius_limit, seed=settings.seed)
-    run = Run(hierarchy, settings, made.vectors, clamped=made.clamped)
-    run.note(made.note, construction=made.to_dict())
-    return run.embedding()
+
+def _finished(run: Run) -> Embedding:
+    """The result of a run that came to its end, healed where the settings ask for it."""
+    settings, embedding = run.settings, run.embedding()
+    if not settings.heal or settings.objective != "parents" or len(embedding) > HEAL_UP_TO_NODES:
+        return embedding
+    healing = heal(embedding, threads=settings.threads)
+    if not healing.moved:
+        return embedding
+    run.note(healing.note, healing=healing.to_dict())
+    provenance = {**embedding.provenance, "log": list(run.log)}
+    return Embedding(healing.embedding.vectors, run.hierarchy, "poincare", provenance)
 
 
 def start(hierarchy: Hierarchy, settings: FitSettings, resume: Embedding | None = None) -> Run:
     """The run at its first epoch, or at the one `resume` reached."""
     if resume is None:
-        return Run(hierarchy, settings, baselines.initial_vectors(hierarchy, settings))
+        first = untangled if settings.init == "construct" else baselines
+        return Run(hierarchy, settings, first.initial_vectors(hierarchy, settings))
     _require_same_run(hierarchy, settings, resume)
     record = resume.provenance
     return Run(

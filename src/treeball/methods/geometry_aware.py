@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from ..geometry.dilation import dilate_ball
 from ..geometry.poincare import radius
 from ..workers import thread_count
+from .baselines import descent_of
 from .capacity import sufficiency
 from .descent import Descent, Epochs, Pairs
 from .run import Run
+from .whole_descent import WholeDescent
 
 # Local capacity moves slowly: it is computed every so many epochs, over at most so many inner nodes.
 CHECK_EVERY = 10
@@ -31,8 +33,8 @@ def train(run: Run) -> Iterator[Epochs]:
     dilates = settings.method in ("ga-dl", "ga-dl-rw")
     reweights = settings.method in ("ga-rw", "ga-dl-rw")
 
-    plain_loss = Descent(run.vectors, Pairs.of(run.hierarchy, settings), run.hierarchy, settings)
-    closure_loss = plain_loss
+    plain_loss = descent_of(run.vectors, run.hierarchy, settings)
+    closure_loss: Descent | WholeDescent = plain_loss
     if reweights and run.epoch < settings.n_tc:
         pairs = Pairs.with_closure(run.hierarchy, settings)
         closure_loss = Descent(run.vectors, pairs, run.hierarchy, settings)

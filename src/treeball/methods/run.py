@@ -15,6 +15,7 @@ from ..settings import FitSettings
 
 if TYPE_CHECKING:
     from .descent import Descent, Epochs
+    from .whole_descent import WholeDescent
 
 # A trace is exact up to this many nodes, and sampled beyond.
 TRACE_EXACT_NODES = 20_000
@@ -50,12 +51,12 @@ class Run:
     log: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
 
-    def descend(self, descent: Descent, *stops: int) -> Epochs:
+    def descend(self, descent: Descent | WholeDescent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""
         ends = [end for end in (*stops, self.settings.epochs) if end > self.epoch]
         if self.settings.trace_every:
             ends.append((self.epoch // self.settings.trace_every + 1) * self.settings.trace_every)
-        done = descent.run(self.epoch, min(descent.epochs_per_call(), min(ends) - self.epoch))
+        done = descent.run(self.epoch, min(descent.epochs_per_call(self.epoch), min(ends) - self.epoch))
         self.epoch += done.count
         self.clamped += done.clamped
         self.loss = done.loss

@@ -1,0 +1,79 @@
+"""``treeball heal``: move what is ill in a model, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from .console import print_json, print_rows, say
+
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
+
+
+def heal(
+    model: Path,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    json: bool = False,
+    threads: int = 0,
+) -> int:
+    """Mend the ill pairs of a model for the objective parents.
+
+    Nodes that are ill, and those in their way, get new places with their subtrees; all other vectors stay byte for byte
+    as they are. The result never scores worse than the model given.
+
+    Parameters
+    ----------
+    model
+        Model file, of treeball or imported.
+    output
+        Healed model to write; by default the name of the model with the ending .healed.parquet.
+    json
+        Print scores before and after as one JSON object.
+    threads
+        Workers; 0 uses all cores.
+    """
+    from ..embedding import Embedding
+    from ..files import require_writable
+    from ..methods.heal import heal as mend
+    from ..model_file import load
+
+    output = output or model.with_name(model.stem + ".healed.parquet")
+    require_writable(output, str(model))
+    embedding = load(model)
+
+    def watch(round_number: int, scores: Evaluation) -> bool:
+        ill = sum(scores.illness.counts().values())
+        say(f"round {round_number}: {ill:,} ill pairs, MAP {scores.map:.4f}")
+        return False
+
+    healing = mend(embedding, threads=threads, watch=watch)
+    log = [
+        *embedding.provenance.get("log", []),
+        {"epoch": embedding.provenance.get("epochs_done", 0), "text": healing.note},
+    ]
+    healed = healing.embedding
+    provenance = {**embedding.provenance, "log": log, "healing": healing.to_dict(), "scores": healing.after.to_dict()}
+    Embedding(healed.vectors, healed.hierarchy, "poincare", {**provenance, "objective": "parents"}).save(output)
+    if json:
+        print_json(healing.to_dict())
+    else:
+        print_rows(("", "before", "after"), _rows(healing.before, healing.after), healing.note)
+        if healing.after.certificate is not None:
+            print(healing.after.certificate.sentence())
+    say(f"saved {output}")
+    return 0
+
+
+def _rows(before: Evaluation, after: Evaluation) -> list[tuple[str, str, str]]:
+    rows = [
+        ("MAP", f"{before.map:.4f}", f"{after.map:.4f}"),
+        ("mean rank", f"{before.mean_rank:.3f}", f"{after.mean_rank:.3f}"),
+    ]
+    for kind, count in before.illness.counts().items():
+        rows.append((kind.replace("_", "-"), f"{count:,}", f"{after.illness.counts()[kind]:,}"))
+    rows.append(("largest radius", f"{before.max_radius:.2f}", f"{after.max_radius:.2f}"))
+    return rows

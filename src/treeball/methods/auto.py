@@ -1,0 +1,72 @@
+"""auto: which method suits a hierarchy and an objective, and which dimension it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import InputError
+from ..hierarchy import Hierarchy
+from ..settings import FitSettings
+from .construct import construct
+
+__all__ = ["Dimension", "resolve", "smallest_dimension"]
+
+DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
+# Step of a pair when training from a construction: longer ones tear it, shorter ones take longer for the same.
+UNTANGLED_STEP = 0.01
+
+
+def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, list[str]]:
+    """Settings in which nothing is left to `auto`, and a sentence for every choice made.
+
+    A tree can be constructed so that every parent is the nearest node, in a second and whatever its size; of a DAG
+    the construction follows the primary parents. That all ancestors come first no construction achieves, because edges
+    would have to double from level to level: there a training from an untangled start does better.
+    """
+    reasons = []
+    if not settings.dim:
+        found = smallest_dimension(hierarchy, settings.seed, settings.threads)
+        settings = settings.replace(dim=found.dim)
+        reasons.append(found.note)
+    if settings.method == "auto":
+        shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
+        if settings.objective == "parents":
+            settings = settings.replace(method="construct", heal=True, init="random", whole=False)
+            reason = f"auto: construct, then heal: {shape} needs no training for the objective parents"
+            if not hierarchy.is_tree:
+                reason += "; a node with several parents is placed by the first"
+        else:
+            settings = settings.replace(
+                method="ga-dl", init="construct", whole=True, lr=UNTANGLED_STEP * settings.batch, burn_in=0
+            )
+            reason = f"auto: ga-dl from a construction, against all nodes: {shape} needs training for all ancestors"
+        reasons.append(reason)
+    return settings, reasons
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """The smallest dimension without an ill pair in the sample, and the share of ill nodes in the lower ones tried."""
+
+    dim: int
+    lower: dict[int, float]
+
+    @property
+    def note(self) -> str:
+        """One sentence for a person."""
+        costs = ", ".join(f"{share:.2%} in {dim}" for dim, share in self.lower.items())
+        return f"dimension {self.dim} is the smallest without ill nodes" + (f"; ill nodes: {costs}" if costs else "")
+
+
+def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0) -> Dimension:
+    """The smallest dimension in which the construction leaves no ill node within what float64 carries."""
+    lower: dict[int, float] = {}
+    for dim in DIMENSIONS:
+        share = construct(hierarchy, dim, seed=seed, threads=threads).ill_share
+        if not share:
+            return Dimension(dim, lower)
+        lower[dim] = share
+    raise InputError(
+        f"no dimension up to {DIMENSIONS[-1]} holds this hierarchy without ill nodes (still {share:.2%} there): "
+        "its branches are too tall for float64; choose a dimension with --dim and live with some"
+    )

@@ -1,0 +1,283 @@
+"""Capacity-guided construction: a tree placed in the ball so that every parent is the nearest node of its children.
+
+The paper's theory says how far k children must sit from their parent; this uses it forwards. From the root down, the
+children of a node, and the way back to its parent, get directions that are as far apart as the dimension allows, and
+are placed there. What makes it work is the length of the edges:
+
+* they grow outwards, or the children of a node would be nearer to it than its parent is;
+* a path of h edges has a radius of about 30 to itself, what float64 carries: tall branches get short edges, leaves long
+  ones. The shorter of two sibling edges decides the angle they need, so the few tall branches take much of the room
+  around a node, and its many leaves hardly any.
+
+Three numbers are left, and a search on the number of ill pairs sets them: the radius to fill, the longest edge, and the
+growth. It prefers short edges, and a growth well above 1, for then the parents win by a clear margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..geometry import poincare
+from ..geometry.capacity import radius_for_angle
+from ..geometry.spherical_code import ordered_code, smallest_angle
+from ..hierarchy import Hierarchy
+from ..kernels import placing
+from ..kernels.rank import rank_positives, to_blocks
+from ..limits import BALL_RADIUS, margin_from_radius
+from ..search import SearchTree
+from ..workers import in_parts, thread_count
+
+__all__ = ["Construction", "Plan", "Scaffold", "construct"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Inner nodes carry radius 30; leaves, whose place need not be as exact, may use the last bits.
+BUDGETS = (BALL_RADIUS, 33.0)
+LARGEST_RADIUS = 33.5
+# A first look at a candidate, and a closer one, at all nodes up to this many, if the first finds nobody ill.
+GLANCE, LOOK = 400, 200_000
+# Taller trees are tried with steeper growth first: their upper edges shrink to a space that is as good as flat.
+TALL = 40
+# So many comparisons cost less than the building of a search tree.
+BRUTE_FORCE_PAIRS = 400_000_000
+# Plans that are tried for a tree of a million nodes, and more for smaller ones.
+PLANS_PER_MILLION_NODES = 12
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The three numbers that fix a construction.
+
+    Attributes
+    ----------
+    budget : radius within which every path from the root must end
+    longest : edges are not longer than this, but for the growth
+    growth : each edge is at least this many times as long as the one above it
+    """
+
+    budget: float
+    longest: float
+    growth: float
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A constructed embedding.
+
+    Attributes
+    ----------
+    vectors : float64 (n, dim)
+    plan : the numbers they follow
+    ill_share : share of the nodes looked at that are ill
+    looked_at : how many nodes that is: all, or a sample
+    tried : how many plans were tried
+    """
+
+    vectors: Floats
+    plan: Plan
+    ill_share: float
+    looked_at: int
+    tried: int
+
+    @property
+    def note(self) -> str:
+        """One sentence for the log."""
+        plan = self.plan
+        found = f"{self.ill_share:.2%}" if self.ill_share else "none"
+        found += f" of {self.looked_at:,} nodes looked at ill"
+        return (
+            f"constructed with edges up to {plan.longest:.3g} long, each at least {plan.growth:.4g} times the one "
+            f"above it, within radius {plan.budget:g}: {found} ({self.tried} plans tried)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the vectors, for a model's provenance."""
+        return {**asdict(self.plan), "ill_share": self.ill_share, "looked_at": self.looked_at, "tried": self.tried}
+
+
+class Scaffold:
+    """A hierarchy made ready to be placed in `dim` dimensions: all that does not depend on the plan.
+
+    Of a DAG it is the tree of primary parents.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, dim: int, threads: int = 0) -> None:
+        self.hierarchy, self.dim, self.threads = hierarchy, dim, thread_count(threads)
+        self.order, self.parent = hierarchy.topological_order, hierarchy.primary_parent
+        self.height = placing.heights(self.order, self.parent)
+        counts = np.bincount(self.parent[self.parent >= 0], minlength=hierarchy.n_nodes)
+        self.counts = counts
+        self.child_ptr = np.concatenate([[0], np.cumsum(counts)])
+        # The tallest child, whose edge is the shortest, first; the root, with parent -1, comes before all.
+        self.child_idx = np.lexsort((-self.height, self.parent))[1:].astype(np.int32)
+        self._find_codes()
+
+    def _find_codes(self) -> None:
+        n = self.hierarchy.n_nodes
+        self.code_begin, self.code_end = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.code_cosine = np.ones(n)
+        self.rows: Floats = np.empty((0, self.dim))
+        self.largest_need = 0.0
+        inner = np.flatnonzero(self.counts)
+        if self.dim == 2:
+            self.largest_need = float(radius_for_angle(smallest_angle(int(self.counts.max(initial=0)) + 1, 2)))
+            return
+        codes: dict[int, tuple[int, int, float]] = {}
+        rows, end = [], 0
+        sizes, which = np.unique(self.counts[inner] + 1, return_inverse=True)
+        table = np.zeros((sizes.size, 3))
+        for i, size in enumerate(sizes.tolist()):
+            code = ordered_code(size, self.dim)
+            if len(code) not in codes:
+                angle = smallest_angle(len(code), self.dim)
+                codes[len(code)] = (end, end + len(code), math.cos(angle))
+                rows.append(code)
+                end += len(code)
+                self.largest_need = max(self.largest_need, float(radius_for_angle(angle)))
+            table[i] = codes[len(code)]
+        if rows:
+            self.rows = np.concatenate(rows)
+            found = table[which]
+            self.code_begin[inner], self.code_end[inner] = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+            self.code_cosine[inner] = found[:, 2]
+
+    @cached_property
+    def _shares(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints, Ints]:
+        """Nodes of large subtrees, in order; all nodes in preorder; begin and end there of the small subtrees."""
+        begin, end = self.hierarchy.interval_in, self.hierarchy.interval_out
+        n = self.hierarchy.n_nodes
+        large = end - begin > max(1000, n // (32 * self.threads))
+        preorder = np.empty(n, np.int32)
+        preorder[begin] = np.arange(n, dtype=np.int32)
+        tops = np.flatnonzero(~large & (self.parent >= 0) & large[np.maximum(self.parent, 0)])
+        tops = tops[np.argsort(begin[tops])]
+        if not large.any():
+            tops = np.array([self.hierarchy.root])
+        return self.order[large[self.order]], preorder, begin[tops].astype(np.int64), end[tops].astype(np.int64)
+
+    def place(self, plan: Plan) -> Floats:
+        """Vectors (n, dim) of the construction."""
+        n = self.hierarchy.n_nodes
+        length = placing.edge_lengths(
+            self.order, self.parent, self.height, plan.budget, plan.longest, math.log(plan.growth)
+        )
+        vectors = np.zeros((n, self.dim))
+        norm = 1.0 - margin_from_radius(LARGEST_RADIUS)
+
+        def place(nodes: NDArray[np.int32]) -> None:
+            placing.place_children(
+                nodes, self.parent, self.hierarchy.depth, self.child_ptr, self.child_idx, length,
+                self.code_begin, self.code_end, self.code_cosine, self.rows, norm, vectors,
+            )  # fmt: skip
+
+        large, preorder, begin, end = self._shares
+
+        def place_small(part: slice) -> None:
+            for first, last in zip(begin[part], end[part], strict=True):
+                place(preorder[first:last])
+
+        place(large)
+        in_parts(place_small, begin.size, self.threads)
+        return vectors
+
+    def ill(self, vectors: Floats, sources: Ints) -> float:
+        """Share of `sources` whose parents are not nearer than every other node."""
+        if not sources.size:
+            return 0.0
+        ptr, idx = self.hierarchy.positives("parents")
+        counts = np.diff(ptr)[sources]
+        own_ptr = np.concatenate([[0], np.cumsum(counts)])
+        positives = idx[np.repeat(ptr[sources] - own_ptr[:-1], counts) + np.arange(own_ptr[-1])]
+        factor = 1.0 / poincare.one_minus_square(vectors)
+        if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
+            ranks = SearchTree(vectors, factor).rank(sources, own_ptr, positives, threads=self.threads)[0]
+        else:
+            ranks = _brute_force_ranks(vectors, factor, sources, own_ptr, positives, self.threads)
+        # Of several parents, which only a DAG has, the construction can place a node next to one.
+        return float(np.mean(np.minimum.reduceat(ranks, own_ptr[:-1]) > 1))
+
+    def sample(self, size: int, seed: int) -> Ints:
+        """Nodes to look at: half of them inner ones, which fall ill first."""
+        rng = np.random.default_rng(seed)
+        bearing = np.flatnonzero(self.parent >= 0)
+        if bearing.size <= size:
+            return bearing
+        inner = bearing[self.counts[bearing] > 0]
+        half = rng.choice(inner, min(size // 2, inner.size), replace=False)
+        return np.union1d(half, rng.choice(bearing, size - half.size, replace=False))
+
+    def plans(self) -> Iterator[Plan]:
+        """Candidates, the preferred first."""
+        height = max(1, int(self.height[self.hierarchy.root]))
+        shortest = max(1.0, 1.1 * self.largest_need)
+        steepest = math.exp(min(0.2, 200.0 / height))
+        growths = [growth for growth in (1.1, 1.05, 1.01) if growth <= steepest]
+        if height > TALL:
+            growths = [steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths]
+        for budget in BUDGETS:
+            for growth in growths:
+                longest = shortest
+                while longest < budget:
+                    yield Plan(budget, longest, growth)
+                    longest *= 1.5
+                yield Plan(budget, budget, growth)
+
+
+def _brute_force_ranks(
+    vectors: Floats, factor: Floats, sources: Ints, ptr: Ints, positives: NDArray[np.int32], threads: int
+) -> Ints:
+    blocks, factors = to_blocks(vectors, factor)
+    ranks = np.empty(positives.size, np.int64)
+    precision, offender = np.empty(sources.size), np.empty(sources.size, np.int64)
+
+    def work(part: slice) -> None:
+        first, last = ptr[part.start], ptr[part.stop]
+        rank_positives(
+            vectors, blocks, factors, sources[part], ptr[part.start : part.stop + 1] - first, positives[first:last],
+            ranks[first:last], precision[part], offender[part],
+        )  # fmt: skip
+
+    in_parts(work, sources.size, threads)
+    return ranks
+
+
+def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0) -> Construction:
+    """Embed a tree by construction; of a DAG, the tree of primary parents.
+
+    Parameters
+    ----------
+    hierarchy
+        The tree.
+    dim
+        Dimension of the ball, at least 2.
+    seed
+        Chooses the nodes that the search for a plan looks at; the same seed gives the same bytes.
+    threads
+        0 uses all cores.
+    """
+    scaffold = Scaffold(hierarchy, dim, threads)
+    glance, look = scaffold.sample(GLANCE, seed), scaffold.sample(LOOK, seed)
+    best: Construction | None = None
+    tried = 0
+    most = max(8, int(PLANS_PER_MILLION_NODES * 1e6 / hierarchy.n_nodes))
+    for plan in islice(scaffold.plans(), most):
+        vectors = scaffold.place(plan)
+        tried += 1
+        ill = scaffold.ill(vectors, glance)
+        if ill == 0.0 or best is None or ill <= best.ill_share:
+            ill = scaffold.ill(vectors, look)
+        if best is None or ill < best.ill_share:
+            best = Construction(vectors, plan, ill, look.size, tried)
+        if ill == 0.0:
+            break
+    assert best is not None
+    return replace(best, tried=tried)
