@@ -1,0 +1,104 @@
+"""``treeball view``: a model as a page to walk through, in one HTML file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..errors import InputError
+from ..settings import Objective
+from .console import say
+
+
+def view(
+    model: Path,
+    *,
+    html: Path | None = None,
+    open: bool | None = None,
+    serve: Annotated[bool, Parameter(negative="")] = False,
+    port: int = 0,
+    title: str | None = None,
+    table: Path | None = None,
+    column: str | None = None,
+    objective: Objective | None = None,
+    threads: int = 0,
+) -> int:
+    """Walk through a model in the browser: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    html
+        Page to write; by default the name of the model with the ending .html, in the current directory.
+    open
+        Open the page in the browser; by default only when --html is not given.
+    serve
+        Serve the page on this machine until Ctrl-C, and write it only when --html is given.
+    port
+        Port for --serve; 0 takes a free one.
+    title
+        Heading of the page; by default the name of the model.
+    table
+        CSV, TSV or Parquet file whose first column names nodes, to colour them by one of its columns.
+    column
+        Column of the table; by default its second.
+    objective
+        Rank a node's parents or all its ancestors; by default what the model was trained for.
+    threads
+        Workers; 0 uses all cores.
+    """
+    from ..files import atomic_write, require_writable
+    from ..model_file import load
+    from ..report.browser import make_page
+    from ..report.browser.table import read_column
+
+    if column is not None and table is None:
+        raise InputError(f"--column {column} needs a table to take it from: give --table FILE too")
+    target = html or (None if serve else Path(f"{model.stem}.html"))
+    if target is not None:
+        require_writable(target, model, *([table] if table else []))
+    embedding = load(model)
+    chosen = None if table is None else read_column(table, column, embedding.hierarchy)
+    if chosen is not None:
+        say(f"column {chosen.name!r}: {chosen.matched:,} of {len(embedding):,} nodes have a row")
+    page = make_page(embedding, title=title or model.stem, objective=objective, column=chosen, threads=threads)
+    if target is not None:
+        with atomic_write(target) as temporary:
+            temporary.write_text(page, "utf-8", newline="\n")
+        say(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
+    wants_browser = open if open is not None else html is None
+    if serve:
+        return _serve(page, port, wants_browser)
+    if wants_browser and target is not None:
+        _open(target.resolve().as_uri())
+    return 0
+
+
+def _serve(page: str, port: int, wants_browser: bool) -> int:
+    from ..report.browser.serve import address, page_server
+
+    with page_server(page, port) as server:
+        say(f"serving {address(server)}  (Ctrl-C ends)")
+        if wants_browser:
+            _open(address(server))
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            say("stopped")
+    return 0
+
+
+def _open(address: str) -> None:
+    """Open the browser where there is a screen; elsewhere a text browser would take over the terminal."""
+    import webbrowser
+
+    has_screen = sys.platform in ("win32", "darwin") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if not has_screen or not webbrowser.open(address):
+        say(f"open {address} in a browser")

@@ -1,0 +1,159 @@
+// What is known about a node: the card under the pointer, and the panel of the node in focus.
+
+const MOST_CHILDREN = 60;
+const SENTENCES = [
+  'another child of the same parent is closer: there is too little room around the parent',
+  'a deeper node of the same subtree is closer: the subtree folds back on itself',
+  'a node of another subtree is closer: two subtrees are entangled',
+];
+
+function nearestTo(app, node) {
+  const k = summary.nearest;
+  const { near, nearDistance } = app.facts;
+  const result = [];
+  for (let i = k * node; near && i < k * (node + 1); i++) {
+    if (near[i] !== 0) result.push([node + near[i], nearDistance[i]]);
+  }
+  return result;
+}
+
+function marginText(app, node) {
+  const margin = app.facts.margin[node];
+  if (Number.isNaN(margin)) return summary.sampled && node > 0 ? 'not in the sample' : '–';
+  return `${margin > 0 ? '+' : margin < 0 ? '−' : ''}${decimals(Math.abs(margin))}`;
+}
+
+function factRows(app, node) {
+  const { tree, facts } = app;
+  const children = tree.first[node + 1] - tree.first[node];
+  const positives = summary.objective === 'ancestors' ? 'ancestors' : 'parent';
+  return [
+    ['Level', String(tree.depth[node])],
+    ['Children', children.toLocaleString('en')],
+    ['Below it', (tree.size[node] - 1).toLocaleString('en')],
+    ['Distance to parent', node ? decimals(facts.parentDistance[node]) : '–'],
+    ['Distance from origin', decimals(facts.radius[node])],
+    [`Margin of its ${positives}`, marginText(app, node)],
+    ...(facts.column ? [[summary.column.name, columnText(app, node)]] : []),
+  ];
+}
+
+function columnText(app, node) {
+  const value = app.facts.column[node];
+  if (Number.isNaN(value)) return 'no value';
+  return summary.column.categories ? summary.column.categories[value] : String(Number(value.toPrecision(4)));
+}
+
+function factList(rows) {
+  return make('dl', { class: 'facts' }, ...rows.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]));
+}
+
+// Words for the worst ill pair of a node, or null.
+function illnessText(app, node) {
+  const pair = app.facts.ill.firstPair[node];
+  return pair < 0 ? null : pairText(app, pair);
+}
+
+function pairText(app, pair) {
+  const { ill } = app.facts;
+  const { names } = app.tree;
+  return `${KIND_NAMES[ill.kind[pair]]} illness: ${names.of(ill.offender[pair])} (${decimals(ill.offenderDistance[pair])}) `
+    + `is ${closeness(ill, pair)} ${names.of(ill.positive[pair])} (${decimals(ill.distance[pair])})`;
+}
+
+// Ties count against the model, but should not be called closer.
+function closeness(ill, pair) {
+  return ill.distance[pair] - ill.offenderDistance[pair] < 5e-4 ? 'as close as' : 'closer than';
+}
+
+// ---- the card under the pointer ----
+
+function showCard(app, node, px, py) {
+  const card = byId('card');
+  if (node < 0) {
+    card.hidden = true;
+    return;
+  }
+  if (Number(card.dataset.node) !== node || card.hidden) {
+    card.dataset.node = node;
+    card.replaceChildren(...cardContent(app, node));
+    card.hidden = false;
+  }
+  const { width, height } = card.getBoundingClientRect();
+  const right = app.area.right;
+  const x = px + 18 + width < right ? px + 18 : Math.max(8, px - 18 - width);
+  const y = Math.min(Math.max(8, py - 20), app.height - height - 8);
+  card.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+}
+
+function cardContent(app, node) {
+  const { tree, facts } = app;
+  const path = pathTo(tree, node).slice(0, -1);
+  const shown = path.length > 5 ? [path[0], -1, ...path.slice(-3)] : path;
+  const trail = shown.map((at) => (at < 0 ? '…' : shortName(tree, at))).join(' › ');
+  const parts = [make('strong', {}, tree.names.of(node))];
+  if (trail) parts.push(make('p', { class: 'trail' }, trail));
+  parts.push(factList([
+    ['To parent', node ? decimals(facts.parentDistance[node]) : '–'],
+    ['Margin', marginText(app, node)],
+    ...(facts.column ? [[summary.column.name, columnText(app, node)]] : []),
+  ]));
+  const ill = illnessText(app, node);
+  if (ill) parts.push(make('p', { class: 'ill' }, ill));
+  const near = nearestTo(app, node);
+  if (near.length) {
+    parts.push(make('p', { class: 'heading' }, 'Nearest'));
+    parts.push(make('ol', { class: 'near' }, ...near.map(([other, distance]) => make('li', {},
+      make('span', { class: 'name' }, tree.names.of(other) + relation(tree, node, other)),
+      make('span', { class: 'value' }, decimals(distance))))));
+  }
+  return parts;
+}
+
+function relation(tree, node, other) {
+  if (tree.parent[node] === other) return ' · parent';
+  if (tree.parent[other] === node) return ' · child';
+  return tree.parent[other] === tree.parent[node] ? ' · sibling' : '';
+}
+
+// ---- the panel ----
+
+function showDetails(app) {
+  const { tree, focus } = app;
+  const parts = [make('h2', {}, tree.names.of(focus))];
+  if (focus === 0 && summary.virtual_root) parts.push(make('p', { class: 'note' }, 'Added to join several roots.'));
+  parts.push(factList(factRows(app, focus)));
+  const pair = app.facts.ill.firstPair[focus];
+  if (pair >= 0) {
+    parts.push(make('p', { class: 'ill' }, illnessText(app, focus)));
+    parts.push(make('p', { class: 'note' }, `That is, ${SENTENCES[app.facts.ill.kind[pair]]}.`));
+    parts.push(make('button', { type: 'button', class: 'wide', onclick: () => app.showPair(pair) }, 'Show the ill pair'));
+  }
+  if (focus !== 0) {
+    const isOpen = app.top === focus;
+    parts.push(make('button', { type: 'button', class: 'wide', onclick: () => app.openSubtree(isOpen ? 0 : focus) },
+      isOpen ? 'Show the whole tree' : 'Show only this subtree'));
+  }
+  const near = nearestTo(app, focus);
+  if (near.length) {
+    parts.push(make('h3', {}, 'Nearest nodes'));
+    parts.push(make('ul', { class: 'nodes' }, ...near.map(([other, distance]) => make('li', {},
+      nodeButton(app, other, decimals(distance) + relation(tree, focus, other))))));
+  }
+  parts.push(...childList(app, focus));
+  byId('pane-node').replaceChildren(...parts);
+}
+
+function childList(app, node) {
+  const { tree } = app;
+  const children = [];
+  for (let child = tree.first[node]; child < tree.first[node + 1]; child++) children.push(child);
+  if (!children.length) return [];
+  children.sort((a, b) => tree.size[b] - tree.size[a]);
+  const shown = children.slice(0, MOST_CHILDREN).map((child) => make('li', {},
+    nodeButton(app, child, tree.size[child] > 1 ? (tree.size[child] - 1).toLocaleString('en') : '')));
+  const rest = children.length - shown.length;
+  if (rest > 0) shown.push(make('li', { class: 'note' }, `and ${count(rest, 'more')}`.replace('mores', 'more')));
+  return [make('h3', {}, count(children.length, 'child').replace('childs', 'children')),
+    make('ul', { class: 'nodes' }, ...shown)];
+}

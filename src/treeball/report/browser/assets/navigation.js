@@ -1,0 +1,117 @@
+// Where we are and how we came there: focus, opened subtree, address, back and forward.
+
+function addressOf(app) {
+  const parts = [`node=${encodeURIComponent(app.tree.names.of(app.focus))}`];
+  if (app.top !== 0) parts.push(`in=${encodeURIComponent(app.tree.names.of(app.top))}`);
+  return `#${parts.join('&')}`;
+}
+
+function readAddress(app) {
+  const given = new Map(location.hash.slice(1).split('&').map((part) => {
+    const at = part.indexOf('=');
+    try {
+      return [part.slice(0, at), decodeURIComponent(part.slice(at + 1))];
+    } catch {
+      return ['', '']; // a stray % sign
+    }
+  }));
+  const node = given.has('node') ? app.tree.names.find(given.get('node')) : 0;
+  const top = given.has('in') ? app.tree.names.find(given.get('in')) : 0;
+  if (node < 0) announce(`There is no node named ${given.get('node')}`);
+  const focus = Math.max(0, node);
+  return { focus, top: top > 0 && isWithin(app.tree, focus, top) ? top : 0 };
+}
+
+function startNavigation(app) {
+  const wantsStill = matchMedia('(prefers-reduced-motion: reduce)');
+  let place = 0;
+  let last = 0;
+
+  function showButtons() {
+    byId('back').disabled = place === 0;
+    byId('forward').disabled = place >= last;
+  }
+
+  function remember(isNew) {
+    if (isNew) last = ++place;
+    const entry = { place, focus: app.focus, top: app.top };
+    if (isNew) history.pushState(entry, '', addressOf(app));
+    else history.replaceState(entry, '', addressOf(app));
+    showButtons();
+  }
+
+  function show(focus, top, isInstant = false) {
+    app.focus = focus;
+    if (top !== app.top) {
+      app.top = top;
+      spreadChildren(app.tree, top);
+      app.colourings.subtree = bySubtree(app.tree, top);
+      app.colourBy(app.colouring);
+    }
+    app.camera.top = isWithin(app.tree, app.camera.anchor, top) ? top : 0;
+    startFlight(app.tree, app.camera, focus, performance.now(), isInstant || wantsStill.matches);
+    showFocus();
+    app.moved();
+  }
+
+  function showFocus() {
+    app.markChosenPair();
+    showCrumbs(app);
+    showDetails(app);
+    const { tree, focus } = app;
+    const children = tree.first[focus + 1] - tree.first[focus];
+    announce(`${tree.names.of(focus)}, level ${tree.depth[focus]}, ${children} children`);
+  }
+
+  app.goTo = (node, options = {}) => {
+    if (!options.keepsHighlight) app.highlight = null;
+    const top = isWithin(app.tree, node, app.top) ? app.top : 0;
+    const isNew = node !== app.focus || top !== app.top;
+    show(node, top);
+    if (isNew) remember(true);
+  };
+  app.openSubtree = (node) => {
+    app.highlight = null;
+    const focus = node === 0 ? app.focus : node;
+    const isNew = node !== app.top || focus !== app.focus;
+    show(focus, node);
+    if (isNew) remember(true);
+  };
+  app.goHome = () => {
+    app.highlight = null;
+    const isNew = app.focus !== 0 || app.top !== 0;
+    show(0, 0);
+    if (isNew) remember(true);
+  };
+  // After a drag, what is in the middle is in focus.
+  app.focusMiddle = () => {
+    if (app.camera.anchor === app.focus) return;
+    app.focus = app.camera.anchor;
+    showFocus();
+    remember(false);
+  };
+  app.showPair = (pair) => {
+    const { node, positive, offender } = app.facts.ill;
+    app.highlight = { pair, nodes: [node[pair], positive[pair], offender[pair]] };
+    app.goTo(node[pair], { keepsHighlight: true });
+  };
+
+  addEventListener('popstate', (event) => {
+    const entry = event.state;
+    if (entry) place = entry.place;
+    const { focus, top } = entry || readAddress(app);
+    app.highlight = null;
+    show(focus, top);
+    if (entry) showButtons();
+    else remember(false); // the person typed another address
+  });
+  byId('back').addEventListener('click', () => history.back());
+  byId('forward').addEventListener('click', () => history.forward());
+  byId('home').addEventListener('click', app.goHome);
+  byId('scope-close').addEventListener('click', () => app.openSubtree(0));
+
+  const { focus, top } = readAddress(app);
+  if (history.state?.place) place = last = history.state.place; // the page was loaded again
+  show(focus, top, true);
+  remember(false);
+}

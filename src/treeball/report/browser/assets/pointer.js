@@ -1,0 +1,136 @@
+// Mouse, pen and fingers: drag moves, wheel and pinch zoom, a click brings to the middle, a double click opens.
+
+const CLICK_REACH = 5; // pixels a hand may shake during a click
+const DOUBLE_CLICK = 330;
+
+// The node at a place on the screen, or -1.
+function nodeAt(app, px, py, reach) {
+  const { camera, tree, picture } = app;
+  const { scene } = picture;
+  let best = -1;
+  let least = 1;
+  for (let i = 0; i < scene.count; i++) {
+    const dx = camera.x + scene.x[i] * camera.radius - px;
+    const dy = camera.y - scene.y[i] * camera.radius - py;
+    const allowed = reach + dotRadius(tree, scene.node[i], scene.scale[i], camera);
+    const away = (dx * dx + dy * dy) / (allowed * allowed);
+    if (away < least) {
+      least = away;
+      best = scene.node[i];
+    }
+  }
+  if (best >= 0) return best;
+  for (const { node, text, x, y, size } of app.labels) {
+    const width = textWidth(app.overlay.context, text, fontOf(size, node === app.focus));
+    if (px >= x - 2 && px <= x + width + 2 && py >= y - size && py <= y + 0.35 * size) return node;
+  }
+  return -1;
+}
+
+function startPointer(app) {
+  const stage = byId('stage');
+  const down = new Map(); // pointers that touch, by id
+  let start = null;
+  let lastClick = { time: 0, node: -1 };
+  let pinch = 0;
+
+  const at = (event) => {
+    const box = stage.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const middle = () => {
+    const points = [...down.values()];
+    return [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+  };
+  const spread = () => {
+    const [a, b] = [...down.values()];
+    return Math.hypot(a[0] - b[0], a[1] - b[1]);
+  };
+
+  stage.addEventListener('pointerdown', (event) => {
+    if (event.button > 0) return;
+    stage.setPointerCapture(event.pointerId);
+    down.set(event.pointerId, at(event));
+    if (down.size === 1) start = { point: at(event), isClick: true, flightTo: app.camera.flight?.target ?? -1 };
+    else start.isClick = false;
+    if (down.size === 2) pinch = spread();
+    start.held = toDisk(app.camera, ...middle());
+    app.camera.flight = null;
+  });
+
+  stage.addEventListener('pointermove', (event) => {
+    const point = at(event);
+    if (!down.has(event.pointerId)) {
+      if (event.pointerType !== 'touch') hover(nodeAt(app, ...point, 7), point);
+      return;
+    }
+    down.set(event.pointerId, point);
+    if (start.isClick && Math.hypot(point[0] - start.point[0], point[1] - start.point[1]) < CLICK_REACH) return;
+    start.isClick = false;
+    app.isDragging = true;
+    hover(-1);
+    if (down.size === 2) {
+      const now = spread();
+      zoomCamera(app.camera, now / pinch, ...middle());
+      pinch = now;
+    }
+    const to = toDisk(app.camera, ...middle());
+    dragCamera(app.camera, start.held, to);
+    start.held = to;
+    app.moved();
+  });
+
+  function release(event) {
+    if (!down.delete(event.pointerId)) return;
+    if (down.size) {
+      start.held = toDisk(app.camera, ...middle());
+      return;
+    }
+    app.isDragging = false;
+    if (start.isClick && event.type === 'pointerup') click(at(event), event.pointerType === 'touch');
+    else if (!start.isClick) app.focusMiddle();
+    app.moved();
+  }
+  stage.addEventListener('pointerup', release);
+  stage.addEventListener('pointercancel', release);
+  stage.addEventListener('pointerleave', () => hover(-1));
+
+  function click(point, isTouch) {
+    const now = performance.now();
+    const node = nodeAt(app, ...point, isTouch ? 16 : 9);
+    // The first click moved what was under the pointer, so the second means the same node.
+    if (now - lastClick.time < DOUBLE_CLICK && lastClick.node >= 0) {
+      app.openSubtree(lastClick.node);
+      lastClick.time = 0;
+      return;
+    }
+    lastClick = { time: now, node };
+    if (node >= 0) app.goTo(node);
+    else if (start.flightTo >= 0) app.goTo(start.flightTo); // a click beside everything does not end a flight
+  }
+
+  function hover(node, point) {
+    stage.classList.toggle('on-node', node >= 0);
+    if (node !== app.hovered) {
+      app.hovered = node;
+      app.redraw();
+    }
+    showCard(app, node, ...(point || [0, 0]));
+  }
+
+  stage.addEventListener('wheel', (event) => {
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    zoomCamera(app.camera, Math.exp(-Math.max(-120, Math.min(120, event.deltaY * lines)) * 0.0016), ...at(event));
+    app.moved();
+  }, { passive: false });
+
+  const zoomBy = (factor) => () => {
+    zoomCamera(app.camera, factor, app.camera.x, app.camera.y);
+    app.moved();
+  };
+  app.zoomIn = zoomBy(1.3);
+  app.zoomOut = zoomBy(1 / 1.3);
+  byId('zoom-in').addEventListener('click', app.zoomIn);
+  byId('zoom-out').addEventListener('click', app.zoomOut);
+}

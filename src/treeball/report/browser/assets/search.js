@@ -1,0 +1,107 @@
+// The search box: names that begin with what was typed, then words that do, then the rest; large subtrees first.
+
+const MOST_MATCHES = 12;
+const MOST_HITS = 20000;
+
+function findNames(tree, query) {
+  const wanted = query.trim().toLowerCase();
+  if (!wanted) return [];
+  const { text, begin } = tree.names.inLowerCase();
+  const found = new Map();
+  let hits = 0;
+  for (let at = text.indexOf(wanted); at >= 0 && hits < MOST_HITS; at = text.indexOf(wanted, at + 1)) {
+    hits++;
+    const node = lineOf(begin, at);
+    if (at + wanted.length > begin[node + 1] - 1) continue; // spans two names
+    const place = matchRank(text, at, wanted.length, begin[node], begin[node + 1] - 1);
+    if (!found.has(node) || found.get(node) > place) found.set(node, place);
+  }
+  return [...found.keys()]
+    .sort((a, b) => found.get(a) - found.get(b) || tree.size[b] - tree.size[a] || a - b)
+    .slice(0, MOST_MATCHES);
+}
+
+function lineOf(begin, at) {
+  let low = 0;
+  let high = begin.length - 2;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (begin[middle] <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// 0 the whole name, or all of it before a dot; 1 its beginning; 2 the beginning of a word; 3 anywhere.
+function matchRank(text, at, length, first, last) {
+  if (at === first) return at + length === last || text[at + length] === '.' ? 0 : 1;
+  return /[\s_\-./>|,(]/u.test(text[at - 1]) ? 2 : 3;
+}
+
+function startSearch(app) {
+  const input = byId('search');
+  const list = byId('matches');
+  let matches = [];
+  let active = -1;
+
+  function close() {
+    list.hidden = true;
+    active = -1;
+    input.setAttribute('aria-expanded', 'false');
+    input.removeAttribute('aria-activedescendant');
+  }
+
+  function show() {
+    matches = findNames(app.tree, input.value);
+    list.replaceChildren(...matches.map((node, i) => option(node, i)));
+    if (!matches.length && input.value.trim()) {
+      list.replaceChildren(make('li', { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
+        'No such name'));
+    }
+    list.hidden = !input.value.trim();
+    input.setAttribute('aria-expanded', String(!list.hidden));
+    activate(matches.length ? 0 : -1);
+  }
+
+  function option(node, i) {
+    const up = app.tree.parent[node];
+    return make('li', { role: 'option', id: `match-${i}`, 'aria-selected': 'false',
+      onpointerdown: (event) => { event.preventDefault(); choose(i); } },
+    make('span', { class: 'name' }, app.tree.names.of(node)),
+    make('span', { class: 'value' }, up >= 0 ? `in ${shortName(app.tree, up)}` : ''));
+  }
+
+  function activate(i) {
+    list.children[active]?.setAttribute('aria-selected', 'false');
+    active = i;
+    const chosen = matches.length ? list.children[i] : null;
+    if (!chosen) return;
+    chosen.setAttribute('aria-selected', 'true');
+    chosen.scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', chosen.id);
+  }
+
+  function choose(i) {
+    const node = matches[i];
+    if (node === undefined) return;
+    input.value = '';
+    close();
+    app.goTo(node);
+    byId('stage').focus({ preventScroll: true });
+  }
+
+  input.addEventListener('input', show);
+  input.addEventListener('focus', () => { if (input.value.trim()) show(); });
+  input.addEventListener('blur', close);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown' && matches.length) activate((active + 1) % matches.length);
+    else if (event.key === 'ArrowUp' && matches.length) activate((active + matches.length - 1) % matches.length);
+    else if (event.key === 'Enter') choose(active);
+    else if (event.key === 'Escape') {
+      input.value = '';
+      close();
+      byId('stage').focus({ preventScroll: true });
+    } else return;
+    event.preventDefault();
+  });
+}

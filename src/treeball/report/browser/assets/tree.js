@@ -1,0 +1,183 @@
+// The tree: nodes are numbered level by level, so that the children of i are first[i] .. first[i + 1] - 1.
+
+const LONGEST_LABEL = 26;
+
+function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParent }) {
+  const n = childCount.length;
+  const first = new Int32Array(n + 1);
+  const parent = new Int32Array(n).fill(-1);
+  const depth = new Int32Array(n);
+  first[0] = 1;
+  for (let i = 0; i < n; i++) {
+    first[i + 1] = first[i] + childCount[i];
+    for (let child = first[i]; child < first[i + 1]; child++) {
+      parent[child] = i;
+      depth[child] = depth[i] + 1;
+    }
+  }
+  const size = new Int32Array(n).fill(1);
+  for (let i = n - 1; i > 0; i--) size[parent[i]] += size[i];
+  return {
+    n, first, parent, depth, size, otherChild, otherParent,
+    steps: makeSteps(angle, length),
+    angle,
+    length,
+    spread: -1, // the node whose children are spread over the full circle
+    reach: makeReach(parent, length),
+    keep: makeKeep(n, first, parent),
+    names: makeNames(nameBytes, n),
+  };
+}
+
+// The step from a parent's frame to its child's: cosine and sine of half the turn, cosh and sinh of half the length.
+function makeSteps(angle, length) {
+  const steps = new Float64Array(4 * angle.length);
+  for (let i = 0; i < angle.length; i++) {
+    steps[4 * i] = Math.cos(angle[i] / 2);
+    steps[4 * i + 1] = Math.sin(angle[i] / 2);
+    steps[4 * i + 2] = Math.cosh(length[i] / 2);
+    steps[4 * i + 3] = Math.sinh(length[i] / 2);
+  }
+  return steps;
+}
+
+// In the companion a subtree opens away from its parent; shown alone it has none, and may use the whole circle.
+function spreadChildren(tree, top) {
+  const turnChildren = (node, factor) => {
+    for (let child = tree.first[node]; child < tree.first[node + 1]; child++) {
+      tree.steps[4 * child] = Math.cos((factor * tree.angle[child]) / 2);
+      tree.steps[4 * child + 1] = Math.sin((factor * tree.angle[child]) / 2);
+    }
+  };
+  if (tree.spread >= 0) turnChildren(tree.spread, 1);
+  tree.spread = -1;
+  const first = tree.first[top];
+  if (summary.picture === null || top === 0 || tree.angle[first] === 0) return;
+  // The outermost child stands in the middle of its share: that gives the half angle of the cone.
+  const weight = leafCounts(tree).subarray(first, tree.first[top + 1]).map((leaves) => leaves ** summary.picture.power);
+  const cone = -tree.angle[first] / (1 - weight[0] / weight.reduce((sum, one) => sum + one, 0));
+  turnChildren(top, Math.max(1, Math.PI / cone));
+  tree.spread = top;
+}
+
+function leafCounts(tree) {
+  const leaves = new Float64Array(tree.n);
+  for (let i = tree.n - 1; i >= 0; i--) {
+    if (tree.first[i] === tree.first[i + 1]) leaves[i] = 1;
+    if (i > 0) leaves[tree.parent[i]] += leaves[i];
+  }
+  return leaves;
+}
+
+// How far below a node its descendants can be: where vectors are shown as they are, a far node's child may be near.
+function makeReach(parent, length) {
+  const reach = new Float32Array(parent.length);
+  for (let i = parent.length - 1; i > 0; i--) {
+    const up = parent[i];
+    if (reach[i] + length[i] > reach[up]) reach[up] = reach[i] + length[i];
+  }
+  return reach;
+}
+
+// A number from 0 to 1: nodes below a limit are a random share of the leaves together with all their ancestors.
+function makeKeep(n, first, parent) {
+  const keep = new Float32Array(n).fill(1);
+  for (let i = n - 1; i > 0; i--) {
+    if (first[i] === first[i + 1]) keep[i] = ((Math.imul(i, 0x9e3779b1) >>> 8) & 0xffff) / 0x10000;
+    if (keep[i] < keep[parent[i]]) keep[parent[i]] = keep[i];
+  }
+  return keep;
+}
+
+function makeNames(bytes, n) {
+  const decoder = new TextDecoder();
+  const begin = new Uint32Array(n + 1);
+  let line = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) begin[++line] = at + 1;
+  begin[n] = bytes.length + 1;
+  const known = new Map();
+  let lower = null;
+  let lowerBegin = null;
+  return {
+    of(i) {
+      let name = known.get(i);
+      if (name === undefined) {
+        name = decoder.decode(bytes.subarray(begin[i], begin[i + 1] - 1));
+        if (known.size > 20000) known.clear();
+        known.set(i, name);
+      }
+      return name;
+    },
+    // The node of exactly this name, or -1.
+    find(name) {
+      const wanted = new TextEncoder().encode(name);
+      for (let i = 0; i < n; i++) {
+        if (begin[i + 1] - begin[i] !== wanted.length + 1) continue;
+        let k = 0;
+        while (k < wanted.length && bytes[begin[i] + k] === wanted[k]) k++;
+        if (k === wanted.length) return i;
+      }
+      return -1;
+    },
+    // All names in lower case, one on a line, and where each begins; made when first asked for.
+    inLowerCase() {
+      if (lower === null) {
+        lower = decoder.decode(bytes).toLowerCase();
+        lowerBegin = new Uint32Array(n + 1);
+        for (let i = 1, at = lower.indexOf('\n'); at >= 0; at = lower.indexOf('\n', at + 1)) lowerBegin[i++] = at + 1;
+        lowerBegin[n] = lower.length + 1;
+      }
+      return { text: lower, begin: lowerBegin };
+    },
+  };
+}
+
+// From the root down to the node, itself included.
+function pathTo(tree, node) {
+  const path = [];
+  for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);
+  return path.reverse();
+}
+
+function isWithin(tree, node, top) {
+  let at = node;
+  while (at > top) at = tree.parent[at]; // ancestors have smaller numbers
+  return at === top;
+}
+
+// Nodes from a to b along the tree.
+function pathBetween(tree, a, b) {
+  const up = [];
+  const down = [];
+  while (a !== b) {
+    if (a > b) {
+      up.push(a);
+      a = tree.parent[a];
+    } else {
+      down.push(b);
+      b = tree.parent[b];
+    }
+  }
+  return [...up, a, ...down.reverse()];
+}
+
+// What is left of a name when its parent's is taken off the front ("Pets > Dogs" below "Pets"), and WordNet's tail.
+function shortName(tree, node) {
+  let name = tree.names.of(node);
+  const up = tree.parent[node];
+  if (up >= 0) {
+    const above = tree.names.of(up);
+    if (name.length > above.length && name.startsWith(above)) {
+      const rest = name.slice(above.length).match(/^\s*(?:>|\/|\||::|»|→|›)\s*(\S.*)$/su);
+      if (rest) name = rest[1];
+    }
+  }
+  const synset = name.match(/^(.+)\.[nvasr]\.\d+$/su);
+  return synset ? synset[1].replaceAll('_', ' ') : name;
+}
+
+function labelOf(tree, node) {
+  const name = shortName(tree, node).replace(/\s+/gu, ' ').trim();
+  const letters = Array.from(name);
+  return letters.length <= LONGEST_LABEL ? name : letters.slice(0, LONGEST_LABEL - 1).join('').trimEnd() + '…';
+}

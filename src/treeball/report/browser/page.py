@@ -1,0 +1,216 @@
+"""One HTML file that holds a model and the program that shows it, and asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._version import __version__
+from ...files import atomic_write
+from ...settings import Objective
+from . import packing
+from .companion import SHARE_POWER, companion, sampled_map
+from .facts import Facts, measure
+from .order import LevelOrder, level_order
+from .places import Places, places_of_vectors, shows_vectors
+from .table import Column
+
+if TYPE_CHECKING:
+    from ...embedding import Embedding
+
+# In the order in which one may use what another defines while the page loads.
+SCRIPTS = (
+    "data.js",
+    "geometry.js",
+    "tree.js",
+    "walk.js",
+    "camera.js",
+    "colors.js",
+    "scene.js",
+    "draw_webgl.js",
+    "draw_canvas.js",
+    "labels.js",
+    "dom.js",
+    "search.js",
+    "details.js",
+    "illness.js",
+    "panels.js",
+    "navigation.js",
+    "pointer.js",
+    "keyboard.js",
+    "export.js",
+    "main.js",
+)
+
+
+def write_page(
+    embedding: Embedding,
+    path: Path,
+    *,
+    title: str | None = None,
+    objective: Objective | None = None,
+    column: Column | None = None,
+    threads: int = 0,
+) -> Path:
+    """Write the page of an embedding, whole or not at all; see :func:`make_page`."""
+    text = make_page(embedding, title=title or path.stem, objective=objective, column=column, threads=threads)
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, "utf-8", newline="\n")
+    return path
+
+
+def make_page(
+    embedding: Embedding,
+    *,
+    title: str,
+    objective: Objective | None = None,
+    column: Column | None = None,
+    threads: int = 0,
+) -> str:
+    """The page of an embedding as text.
+
+    Parameters
+    ----------
+    embedding
+        Vectors of 2 hyperbolic dimensions are shown as they are; for others the picture is a 2-d companion, and every
+        number is still that of the vectors.
+    title
+        Heading of the page.
+    objective
+        Which pairs can be ill; by default what the embedding was made for.
+    column
+        A column to colour nodes by; see :func:`treeball.report.browser.table.read_column`.
+    threads
+        0 uses all cores.
+    """
+    facts = measure(embedding, objective, threads)
+    order, places, quality = _picture(embedding, facts)
+    summary = _summary(embedding, facts, title) | {"picture": quality}
+    sections = _structure(embedding, order, places, exact=quality is None) | _measurements(facts, order)
+    if column is not None:
+        summary["column"] = {"name": column.name, "categories": column.categories, "matched": column.matched}
+        sections["column"] = packing.float_planes(packing.for_reading(column.values[order.code]), np.float32)
+    return _assemble(title, summary, sections)
+
+
+def _picture(embedding: Embedding, facts: Facts) -> tuple[LevelOrder, Places, dict[str, Any] | None]:
+    """Order and places of the nodes, and for a companion how faithful it is."""
+    hierarchy = embedding.hierarchy
+    if shows_vectors(embedding):
+        by_code = places_of_vectors(embedding)
+        order = level_order(hierarchy, by_code.angle)
+        return order, Places(by_code.angle[order.code], by_code.length[order.code]), None
+    order = level_order(hierarchy)
+    places = companion(order)
+    score, sample = sampled_map(places, order, hierarchy, facts.evaluation.objective)
+    return order, places, {"map": _number(score), "sample": sample, "power": SHARE_POWER}
+
+
+def _summary(embedding: Embedding, facts: Facts, title: str) -> dict[str, Any]:
+    provenance = embedding.provenance
+    return {
+        **facts.evaluation.to_dict(),
+        "title": title,
+        "geometry": embedding.geometry,
+        "method": provenance.get("method"),
+        "version": __version__,
+        "virtual_root": embedding.hierarchy.virtual_root is not None,
+        "pairs": int(facts.evaluation.ranking.ranks.size),
+        "nearest": 0 if facts.nearest is None else facts.nearest.shape[1],
+        "listed": int(facts.ill_node.size),
+    }
+
+
+def _structure(embedding: Embedding, order: LevelOrder, places: Places, *, exact: bool) -> dict[str, bytes]:
+    hierarchy = embedding.hierarchy
+    names = hierarchy.names.to_arrow().take(order.code).to_pylist()
+    # Angles between the children of a far node may be as small as e^-30: real vectors need all digits.
+    angle = packing.float_planes(places.angle, np.float64 if exact else np.float32)
+    sections = {
+        "children": packing.varints(np.diff(order.first)),
+        "names": packing.lines(names),
+        "angle": angle,
+        "length": packing.float_planes(places.length, np.float32),
+    }
+    if not hierarchy.is_tree:
+        child, parent = (order.position[codes] for codes in hierarchy.edges())
+        extra = order.parent[child] != parent
+        sections["other_child"] = packing.varints(child[extra])
+        sections["other_parent"] = packing.varints(parent[extra])
+    return sections
+
+
+def _measurements(facts: Facts, order: LevelOrder) -> dict[str, bytes]:
+    def numbers(values: Any) -> bytes:
+        return packing.float_planes(packing.for_reading(values), np.float32)
+
+    own = np.arange(len(order))
+    sections = {
+        "radius": numbers(facts.radius[order.code]),
+        "parent_distance": numbers(facts.parent_distance[order.code]),
+        "margin": numbers(facts.margin[order.code]),
+    }
+    if facts.nearest is not None and facts.nearest_distance is not None:
+        near = facts.nearest[order.code]
+        # -1 stays "none": a node is never its own neighbour, so a difference of 0 is free to say so.
+        delta = np.where(near < 0, 0, order.position[near] - own[:, None])
+        sections["near"] = packing.signed_varints(delta)
+        sections["near_distance"] = numbers(facts.nearest_distance[order.code])
+    if facts.ill_node.size:
+        node = order.position[facts.ill_node]
+        sections |= {
+            "ill_node": packing.varints(node),
+            "ill_positive": packing.signed_varints(order.position[facts.ill_positive] - node),
+            "ill_offender": packing.signed_varints(order.position[facts.ill_offender] - node),
+            "ill_kind": facts.ill_kind.astype(np.uint8).tobytes(),
+            "ill_distance": numbers(facts.ill_distance),
+            "ill_offender_distance": numbers(facts.ill_offender_distance),
+        }
+    return sections
+
+
+def _assemble(title: str, summary: dict[str, Any], sections: dict[str, bytes]) -> str:
+    assets = files(__package__) / "assets"
+    style = (assets / "style.css").read_text("utf-8")
+    modules = [(assets / name).read_text("utf-8") for name in SCRIPTS]
+    script = "(() => {\n'use strict';\n" + "\n".join(modules) + "\n})();"
+    # Only this script and this style may act, whatever a name contains; and nothing may be fetched.
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    data = [f'<script type="application/json" id="summary">{_inert_json(summary)}</script>']
+    for name, raw in sections.items():
+        data.append(f'<script type="text/plain" id="data-{name}">{packing.packed(raw)}</script>')
+    parts = {
+        "policy": policy,
+        "title": html.escape(title),
+        "style": f"<style>{style}</style>",
+        "data": "\n".join(data),
+        "script": f"<script>{script}</script>",
+    }
+    template = (assets / "page.html").read_text("utf-8")
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _inert_json(value: Any) -> str:
+    """JSON without the characters that could end a script element or begin a comment."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,115 @@
+"""``treeball view`` on the command line."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from pathlib import Path
+
+import pytest
+
+import treeball
+from treeball.cli.main import run
+from treeball.report.browser.serve import address, page_server
+
+
+@pytest.fixture(autouse=True)
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An empty folder, a screen, and a browser that only remembers what it was to open."""
+    seen: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", lambda address: seen.append(address) or True)
+    return seen
+
+
+@pytest.fixture
+def model() -> Path:
+    edges = [("dog", "mammal"), ("cat", "mammal"), ("owl", "bird"), ("mammal", "animal"), ("bird", "animal")]
+    return treeball.fit(edges, method="poincare", dim=2, epochs=2, seed=0).save("animals.parquet")
+
+
+def test_writes_a_page_and_opens_it(model: Path, opened: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["view", str(model)]) == 0
+    assert Path("animals.html").read_text("utf-8").startswith("<!doctype html>")
+    assert opened == [Path("animals.html").resolve().as_uri()]
+    assert "wrote animals.html" in capsys.readouterr().err
+
+
+def test_a_page_that_was_asked_for_by_name_is_only_written(model: Path, opened: list[str]) -> None:
+    assert run(["view", str(model), "--html", "page.html"]) == 0
+    assert opened == []
+    assert run(["view", str(model), "--html", "page.html", "--open"]) == 0
+    assert len(opened) == 1
+    assert run(["view", str(model), "--no-open"]) == 0
+    assert len(opened) == 1
+
+
+def test_without_a_screen_it_says_where_the_page_is(
+    model: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert run(["view", str(model)]) == 0
+    assert opened == []
+    assert "animals.html in a browser" in capsys.readouterr().err
+
+
+def test_a_table_gives_the_colours(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sizes.csv").write_text("name,size\ndog,3\ncat,2\n")
+    assert run(["view", str(model), "--html", "page.html", "--table", "sizes.csv", "--column", "size"]) == 0
+    assert "2 of 6 nodes have a row" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--column", "size"], "--table"),
+        (["--table", "absent.csv"], "no file 'absent.csv'"),
+        (["--html", "nowhere/page.html"], "nowhere"),
+        (["--html", "animals.parquet"], "it is the input"),
+    ],
+)
+def test_refuses_in_one_sentence(
+    model: Path, options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["view", str(model), *options]) == 2
+    said = capsys.readouterr().err.strip()
+    assert words in said.splitlines()[-1]
+    assert not Path("animals.html").exists()
+
+
+def test_serves_this_machine_only() -> None:
+    with page_server("<!doctype html>héllo") as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            port = server.server_address[1]
+            assert address(server) == f"http://127.0.0.1:{port}/"
+            answers = {}
+            for host, path in [
+                ("127.0.0.1", "/"),
+                ("localhost", "/?a=1"),
+                ("evil.example", "/"),
+                ("127.0.0.1", "/etc"),
+            ]:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+                connection.request("GET", path, headers={"Host": f"{host}:{port}"})
+                response = connection.getresponse()
+                answers[host, path] = response.status, response.read()
+                connection.close()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert answers["127.0.0.1", "/"] == (200, "<!doctype html>héllo".encode())
+    assert answers["localhost", "/?a=1"][0] == 200
+    assert answers["evil.example", "/"][0] == 403
+    assert answers["127.0.0.1", "/etc"][0] == 404
+
+
+def test_a_port_that_is_taken_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with page_server("") as server:
+        assert run(["view", str(model), "--serve", "--no-open", "--port", str(server.server_address[1])]) == 2
+    assert "choose another --port" in capsys.readouterr().err
+    assert not Path("animals.html").exists()
