@@ -24,9 +24,10 @@ demo: $(VENV)/.installed
 	$(BIN)/treeball fit example:mammals --output demo/mammals.parquet
 	$(BIN)/treeball evaluate demo/mammals.parquet
 	$(BIN)/treeball neighbors demo/mammals.parquet dog.n.01
+	$(BIN)/treeball view demo/mammals.parquet --html demo/mammals.html
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -rs
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -18,39 +18,16 @@ import numpy as np
 import treeball
 from train_speed import noun_tree
 from treeball.evaluation.ranking import _compare_all, _positives_of
-from treeball.geometry import poincare
-from treeball.methods.sarkar import _Children, _directions
+from treeball.methods.construct import construct
 from treeball.search import SearchTree
 from treeball.workers import available_cores
 
-DIM, RADIUS, LONGEST = 10, 30.0, 6.0
+DIM = 10
 
 
 def constructed(hierarchy: treeball.Hierarchy) -> treeball.Embedding:
-    """Nodes placed from the root down; an edge with h - 1 more below it gets 1/h of the radius that is left."""
-    tree = _Children(hierarchy)
-    height, length, left = np.zeros(tree.n), np.zeros(tree.n), np.full(tree.n, RADIUS)
-    for level in reversed(tree.levels):
-        kids = tree.of(level)
-        np.maximum.at(height, tree.parent[kids], height[kids] + 1)
-    vectors = np.zeros((tree.n, DIM))
-    for level in tree.levels:
-        kids = tree.of(level)
-        above = tree.parent[kids]
-        length[kids] = np.maximum(np.minimum(LONGEST, left[above] / (1 + height[kids])), 1.001 * length[above])
-        left[kids] = left[above] - length[kids]
-        counts = tree.counts[level]
-        for count in np.unique(counts):
-            alike = level[counts == count]
-            step = max(1, (1 << 21) // int(count * DIM))
-            for begin in range(0, alike.size, step):
-                parents = alike[begin : begin + step]
-                own = tree.of(parents)
-                ways = _directions(tree, vectors, parents, int(count), DIM, 0)
-                ways = poincare.from_radius(ways, length[own].reshape(parents.size, -1))
-                points = poincare.mobius_add(vectors[parents][:, None], ways)
-                vectors[own] = poincare.project(points, RADIUS + 0.5)[0].reshape(-1, DIM)
-    return treeball.Embedding(vectors, hierarchy)
+    """The construction, where hardly a pair is ill."""
+    return treeball.Embedding(construct(hierarchy, DIM).vectors, hierarchy)
 
 
 def numpy_ranks(embedding: treeball.Embedding, sources: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import pytest
 import treeball
 from treeball.cli.main import run
 
-QUICK = ["--dim", "3", "--epochs", "20", "--burn-in", "2"]
+QUICK = ["--method", "ga-dl-rw", "--dim", "3", "--epochs", "20", "--burn-in", "2"]
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +139,8 @@ def test_evaluate_measures_distortion(model, capsys):
 
 
 def test_info_tells_decisions_and_crowded_nodes(catalog, capsys):
-    options = ["--dim", "2", "--epochs", "30", "--dilation-from", "10", "--n-tc", "5", "--trace-every", "10"]
+    options = ["--method", "ga-dl-rw", "--dim", "2", "--epochs", "30", "--dilation-from", "10", "--n-tc", "5"]
+    options += ["--trace-every", "10"]
     assert run(["fit", str(catalog), *options]) == 0
     assert "inner nodes lack capacity; dilated by" in capsys.readouterr().err
     assert run(["info", "catalog.parquet"]) == 0
@@ -167,7 +168,7 @@ def test_settings_from_toml_give_way_to_flags(catalog, capsys):
 def test_resume_goes_on_and_says_when_there_is_nothing(catalog, capsys):
     assert run(["fit", str(catalog), *QUICK, "--resume"]) == 0
     assert "nothing to resume" in capsys.readouterr().err
-    assert run(["fit", str(catalog), "--dim", "3", "--burn-in", "2", "--epochs", "25", "--resume"]) == 0
+    assert run(["fit", str(catalog), *QUICK[:4], "--burn-in", "2", "--epochs", "25", "--resume"]) == 0
     assert "resuming at epoch 20 of 25" in capsys.readouterr().err
     assert treeball.load("catalog.parquet").provenance["epochs_done"] == 25
 
@@ -279,7 +280,7 @@ def test_an_old_model_survives_a_failed_run(catalog, model, capsys):
 
 # ---- processes: signals, pipes ----
 
-BIG = ["--dim", "10", "--burn-in", "2", "--deterministic"]
+BIG = ["--method", "ga-dl-rw", "--dim", "10", "--burn-in", "2", "--deterministic"]
 
 
 def big_tree(path, nodes=4000):
@@ -351,7 +352,7 @@ def test_ctrl_c_saves_and_resume_continues(uninterrupted):
 
 def test_a_second_ctrl_c_quits_at_once(tmp_path):
     big_tree(tmp_path / "tree.tsv", 100_000)
-    process = start("fit", "tree.tsv", "-o", "m.parquet", *BIG, "--method", "poincare", "--negatives", "3000")
+    process = start("fit", "tree.tsv", "-o", "m.parquet", *BIG[2:], "--method", "poincare", "--negatives", "3000")
     said = process.stderr.readline()  # what was read; training is next
     time.sleep(1)
     process.send_signal(signal.SIGINT)
@@ -412,3 +413,44 @@ def test_every_public_name_resolves():
         assert getattr(treeball, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         treeball.nonsense  # noqa: B018
+
+
+def test_auto_constructs_certifies_and_says_so(catalog, capsys):
+    assert run(["fit", str(catalog), "-o", "auto.parquet"]) == 0
+    captured = capsys.readouterr()
+    assert "auto: construct, then heal" in captured.err
+    assert "every parent is the nearest node: verified exactly over" in captured.out
+    assert run(["evaluate", "auto.parquet", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["map"] == 1.0
+    assert scores["certificate"]["margin"] > 1.0
+    assert run(["info", "auto.parquet"]) == 0
+    assert "auto: construct" in capsys.readouterr().out
+
+
+def test_auto_finds_a_dimension(catalog, capsys):
+    assert run(["fit", str(catalog), "--dim", "auto", "-o", "auto.parquet"]) == 0
+    captured = capsys.readouterr()
+    assert "dimension 2 is the smallest without ill nodes" in captured.err
+    assert "construct, dimension 2" in captured.out
+
+
+def test_auto_trains_for_all_ancestors(catalog, capsys):
+    options = ["--objective", "ancestors", "--epochs", "1000", "--dim", "5"]
+    assert run(["fit", str(catalog), "-o", "auto.parquet", "--json", *options]) == 0
+    captured = capsys.readouterr()
+    assert "auto: training from a construction, against all nodes" in captured.err
+    assert json.loads(captured.out)["map"] > 0.9
+
+
+def test_heal_mends_a_model(catalog, capsys):
+    assert run(["fit", str(catalog), "-o", "sick.parquet", *QUICK]) == 0
+    assert run(["heal", "sick.parquet", "-o", "well.parquet", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report["after"]["map"] >= report["before"]["map"]
+    assert report["after"]["map"] == 1.0
+    assert run(["evaluate", "well.parquet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["map"] == 1.0
+    assert run(["heal", "sick.parquet"]) == 0
+    assert "every parent is the nearest node" in capsys.readouterr().out
+    refused(["heal", "none.parquet"], capsys, "none.parquet")

@@ -26,9 +26,8 @@ def perturbed(vectors, noise, seed=0):
 
 def test_a_perturbed_perfect_model_comes_back_to_zero():
     hierarchy = tree(shapes("random", 1500, np.random.default_rng(2)))
-    vectors = perturbed(construct(hierarchy, 10).vectors, 0.3)
-    given_ = Embedding(vectors, hierarchy)
-    healing = heal(given_)
+    vectors = perturbed(construct(hierarchy, 10).vectors, 0.1)
+    healing = heal(Embedding(vectors, hierarchy))
     assert ill(healing.before) > 20
     assert ill(healing.after) == 0
     still = (healing.embedding.vectors == vectors).all(axis=1)

@@ -15,15 +15,23 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .comparing import compare
     from .embedding import Embedding
     from .errors import InputError, MissingExtraError, NumericalError, TreeballError
     from .evaluation import Evaluation, evaluate
+    from .exchange.importing import import_vectors
+    from .held_out import evaluate_held_out
     from .hierarchy import Hierarchy
     from .methods.fit import fit
+    from .methods.heal import heal
+    from .methods.insert import insert
     from .model_file import load
     from .readers import read
     from .readers.settings import ReadSettings
+    from .report.diagnose import diagnose
     from .settings import FitSettings
+    from .splitting import split
+    from .suggesting import suggest_parent
 
 # Every public name and the module it lives in. They are imported on first use: numba and pyarrow take longer to
 # import than many a script that only wants `treeball.__version__` takes to run.
@@ -37,10 +45,18 @@ _HOMES = {
     "NumericalError": "errors",
     "ReadSettings": "readers.settings",
     "TreeballError": "errors",
+    "compare": "comparing",
+    "diagnose": "report.diagnose",
     "evaluate": "evaluation",
+    "evaluate_held_out": "held_out",
     "fit": "methods.fit",
+    "heal": "methods.heal",
+    "import_vectors": "exchange.importing",
+    "insert": "methods.insert",
     "load": "model_file",
     "read": "readers",
+    "split": "splitting",
+    "suggest_parent": "suggesting",
 }
 
 __all__ = [
@@ -54,10 +70,18 @@ __all__ = [
     "ReadSettings",
     "TreeballError",
     "__version__",
+    "compare",
+    "diagnose",
     "evaluate",
+    "evaluate_held_out",
     "fit",
+    "heal",
+    "import_vectors",
+    "insert",
     "load",
     "read",
+    "split",
+    "suggest_parent",
 ]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Hashable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,21 @@ from .geometry import euclidean, lorentz, poincare
 from .geometry.models import hyperboloid_to_ball
 from .hierarchy import Hierarchy
 from .names import Names
+from .questions import Questions
 from .settings import Geometry, Objective
 
 if TYPE_CHECKING:
+    from .choices import Coordinates
     from .evaluation import Evaluation
+    from .exchange.exporting import Export
+    from .methods.insert import Insertion
+    from .search import SearchTree
 
 Floats = NDArray[np.float64]
 _SPACES = {"poincare": poincare, "lorentz": lorentz, "euclidean": euclidean}
 
 
-class Embedding:
+class Embedding(Questions):
     """Vectors for the nodes of a hierarchy; the result of :func:`treeball.fit` and :func:`treeball.load`.
 
     Attributes
@@ -95,41 +100,40 @@ class Embedding:
         method = self.provenance.get("method", "unknown method")
         return f"<Embedding of {len(self):,} nodes, {self.geometry} dim {self.dim}, {method}>"
 
-    # ---- distances ----
+    # ---- distances; what else one can ask is in treeball.questions ----
 
-    def distance(self, a: Hashable, b: Hashable) -> float:
-        """Distance between two nodes."""
-        return float(_SPACES[self.geometry].distance(self[a], self[b]))
+    @property
+    def space(self) -> Any:
+        """The formulas of its geometry: the module `poincare`, `lorentz` or `euclidean` of :mod:`treeball.geometry`."""
+        return _SPACES[self.geometry]
 
-    def neighbors(self, name: Hashable, k: int = 10) -> list[tuple[Hashable, float]]:
-        """The k nearest other nodes with their distances, nearest first; an added root is left out."""
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise InputError(f"k must be a whole number of at least 1, not {k!r}")
-        code = self.hierarchy.names.index_of(name)
-        distances = np.array(self._distances_from(code))
-        distances[code] = math.inf
-        if self.hierarchy.virtual_root is not None:
-            distances[self.hierarchy.virtual_root] = math.inf
-        k = min(k, int(np.isfinite(distances).sum()))
-        nearest = np.argpartition(distances, k - 1)[:k] if 0 < k < len(self) else np.arange(len(self))
-        nearest = nearest[np.lexsort((nearest, distances[nearest]))][:k]
-        return [(self.hierarchy.names[int(i)], float(distances[i])) for i in nearest]
+    def distances_between(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
+        """Distances of pairs of nodes given by their codes, which broadcast."""
+        return np.asarray(self.space.distance(self.vectors[first], self.vectors[second]))
 
-    def parent_of(self, name: Hashable) -> Hashable:
-        """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing."""
-        nearest = self.neighbors(name, 1)
-        if not nearest:
-            raise InputError(f"{name!r} is the only node: it has no parent")
-        return nearest[0][0]
+    @cached_property
+    def search_tree(self) -> SearchTree:
+        """Exact index over all nodes, built on first use; an added root is in it."""
+        from .search import SearchTree
+
+        return SearchTree(*self.ranking_coordinates())
+
+    def read_back(self) -> Hierarchy:
+        """The hierarchy that distances alone show: every node below its nearest; see :mod:`treeball.read_back`."""
+        return self._read_back
+
+    @cached_property
+    def _read_back(self) -> Hierarchy:
+        from .read_back import read_back
+
+        return read_back(self)
 
     def radii(self) -> Floats:
         """Distance of every node from the origin, (n,)."""
-        if self.geometry == "euclidean":
-            return np.asarray(np.linalg.norm(self.vectors, axis=1))
-        return np.asarray(_SPACES[self.geometry].radius(self.vectors))
+        return np.asarray(self.space.radius(self.vectors))
 
     def _distances_from(self, code: int) -> Floats:
-        return np.asarray(_SPACES[self.geometry].distance(self.vectors[code], self.vectors))
+        return np.asarray(self.space.distance(self.vectors[code], self.vectors))
 
     def ranking_coordinates(self) -> tuple[Floats, Floats]:
         """Coordinates x (n, d) and factors f (n,) such that ``|x_u - x_v|^2 f_v`` orders v like the distance from u."""
@@ -154,6 +158,30 @@ class Embedding:
         from .model_file import save
 
         return save(self, Path(path))
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
+        """Write the vectors for other tools; see :func:`treeball.exchange.exporting.export`."""
+        from .exchange.exporting import export
+
+        return export(self, Path(path), **options)
+
+    def insert(self, edges: Any = None, **options: Any) -> Insertion:
+        """Add nodes, or remove, rename and move some, in a new embedding; see :func:`treeball.insert`."""
+        from .methods.insert import insert
+
+        return insert(self, edges, **options)
+
+    def to_pandas(self, coordinates: Coordinates | None = None) -> Any:
+        """A DataFrame with a row for each node; see :func:`treeball.frames.to_pandas`."""
+        from .frames import to_pandas
+
+        return to_pandas(self, coordinates)
+
+    def to_networkx(self) -> Any:
+        """A directed graph child -> parent with vectors and distances; see :func:`treeball.frames.to_networkx`."""
+        from .frames import to_networkx
+
+        return to_networkx(self)
 
 
 def _require_inside(vectors: Floats, hierarchy: Hierarchy, geometry: Geometry) -> None:

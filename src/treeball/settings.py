@@ -11,7 +11,9 @@ from typing import Any, Literal, Self, get_args
 from .errors import InputError
 from .limits import BALL_RADIUS, PUBLISHED_RADIUS
 
-Method = Literal["auto", "construct", "poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"]
+Method = Literal[
+    "auto", "construct", "untangled", "poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"
+]
 Init = Literal["random", "construct"]
 Objective = Literal["parents", "ancestors"]
 Geometry = Literal["poincare", "lorentz", "euclidean"]
@@ -25,7 +27,8 @@ class FitSettings:
     ----------
     method
         auto constructs and heals, or trains from a construction, whichever suits the hierarchy and the objective;
-        construct (capacity-guided construction); poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018),
+        construct (capacity-guided construction); untangled (training from a construction drawn together, with a
+        dilation near the end); poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018),
         euclidean; the geometry-aware ga-dl (dilation), ga-dl-rw (dilation and re-weighted closure edges) and ga-rw
         (those edges alone); sarkar (Sala et al. 2018).
     dim

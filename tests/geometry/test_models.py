@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.geometry import oracle
-from tests.geometry.samples import RADII, U, ball_pairs, every_dimension
-from treeball.geometry import poincare
+from tests.geometry.samples import RADII, U, ball_pairs, every_dimension, hyperboloid_pairs
+from treeball.geometry import models, poincare
 
 
 @every_dimension
@@ -32,6 +32,31 @@ def test_round_trips(dim: int) -> None:
         assert np.all(np.abs(back - x) <= 16 * U)
         back = poincare.from_tangent(poincare.to_tangent(x))
         assert np.all(np.abs(back - x) <= 8 * U * size)
+
+
+@every_dimension
+def test_hyperboloid_and_half_space_match_the_oracle_and_each_other(dim: int) -> None:
+    """The textbook quotient in 120 digits; backwards, a rounding of y moves X by that of its largest coordinates."""
+    for x, _ in hyperboloid_pairs(dim).values():
+        y = models.hyperboloid_to_half_space(x)
+        for point, got in zip(x, y, strict=True):
+            exact = oracle.lift(oracle.exact(point[1:]))
+            want = oracle.times(1 / (exact[0] + exact[-1]), [*exact[1:-1], mpmath.mpf(1)])
+            assert oracle.vector_error(got, want) <= 12 * U
+            lifted = models.half_space_to_hyperboloid(got)
+            y_exact = oracle.exact(got)
+            height, flat = y_exact[-1], oracle.dot(y_exact[:-1], y_exact[:-1])
+            ends = [(1 + height**2 + flat) / 2, *y_exact[:-1], (1 - height**2 - flat) / 2]
+            assert oracle.vector_error(lifted, oracle.times(1 / height, ends)) <= 12 * U
+            # Two steps of a few roundings of the largest coordinate each.
+            assert np.all(np.abs(lifted - point) <= 32 * U * point[0])
+
+
+def test_half_space_of_ball_and_hyperboloid_agree() -> None:
+    x = ball_pairs(5)["anywhere"][1]
+    np.testing.assert_allclose(
+        models.hyperboloid_to_half_space(models.ball_to_hyperboloid(x)), models.ball_to_half_space(x), rtol=1e-3
+    )
 
 
 @every_dimension

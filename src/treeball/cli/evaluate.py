@@ -26,6 +26,7 @@ def evaluate(
     json: bool = False,
     ill_pairs: Path | None = None,
     distortion: bool = False,
+    held_out: Path | None = None,
 ) -> int:
     """Score a model against its hierarchy: MAP, mean rank, hits@1 and the three kinds of illness.
 
@@ -49,6 +50,8 @@ def evaluate(
     distortion
         Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
         exact up to 2,000 nodes and sampled beyond.
+    held_out
+        Rank the pairs of this file instead, which treeball split kept out of the training: link prediction, filtered.
     """
     from ..files import require_writable
     from ..model_file import load
@@ -56,6 +59,15 @@ def evaluate(
     if ill_pairs is not None:
         require_writable(ill_pairs, model)
     embedding = load(model)
+    if held_out is not None:
+        from ..held_out import evaluate_held_out
+
+        result = evaluate_held_out(embedding, held_out, objective, threads=threads)
+        if json:
+            print_json(result.to_dict())
+        else:
+            print_table(result.rows(), f"{model}: held-out pairs of {held_out}")
+        return 0
     evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..readers.settings import ReadSettings
+from ..report.watching import WatchSettings
 from ..settings import FitSettings
 from .console import TrainingProgress, count, print_json, print_table, say, score_rows
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..methods.descent import Epochs
     from ..methods.fit import Checkpoints
     from ..methods.run import Run
+    from ..report.watching import Observers
 
 _MAP_SECONDS = 2.0
 _MAP_SAMPLE = 200
@@ -34,6 +36,7 @@ def fit(
     json: bool = False,
     settings: Annotated[FitSettings, Parameter(name="*")] = FitSettings(),  # noqa: B008
     reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    watching: Annotated[WatchSettings, Parameter(name="*", group="Watching")] = WatchSettings(),  # noqa: B008
 ) -> int:
     """Embed a hierarchy and save the model.
 
@@ -78,9 +81,14 @@ def fit(
     elif checkpoint.exists():
         say(f"starting afresh; --resume would go on from {checkpoint}")
     epochs = 0 if settings.method in ("sarkar", "construct") else settings.epochs
-    with TrainingProgress(epochs, first) as progress, _StopOnInterrupt() as interrupt:
-        watcher = _Watcher(progress, interrupt, checkpoints, hierarchy, settings)
+    with (
+        watching.observers(output, say) as observers,
+        TrainingProgress(epochs, first) as progress,
+        _StopOnInterrupt() as interrupt,
+    ):
+        watcher = _Watcher(progress, interrupt, checkpoints, hierarchy, settings, observers)
         embedding = train(hierarchy, settings, resume=before, checkpoints=checkpoints, watch=watcher, why=reasons)
+        observers.finish(embedding)
 
     embedding.save(output)
     done = int(embedding.provenance["epochs_done"])
@@ -141,7 +149,10 @@ class _Watcher:
         checkpoints: Checkpoints,
         hierarchy: Hierarchy,
         settings: FitSettings,
+        observers: Observers,
     ) -> None:
+        self.observers = observers
+        self.pause_every = observers.pause_every
         self.progress = progress
         self.interrupt = interrupt
         self.checkpoints = checkpoints
@@ -158,6 +169,7 @@ class _Watcher:
         rate = done.pairs / max(done.seconds, 1e-9)
         # The exact score follows the last epoch; a sampled one of some time ago would only confuse.
         self.progress.show(run.epoch, done.loss, rate, self.sampled_map if run.epoch < self.settings.epochs else None)
+        self.observers(run, done)
         if self.interrupt.requested:
             self.checkpoints.save(run)
         return self.interrupt.requested

@@ -14,18 +14,31 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
+from .ask import ask
 from .capacity import capacity
+from .compare import compare
+from .diagnose import diagnose
+from .distance import distance
 from .doctor import doctor
 from .evaluate import evaluate
+from .export import export
 from .fit import fit
+from .heal import heal
+from .import_ import import_
 from .info import info
+from .insert import insert
 from .neighbors import neighbors
 from .plot import plot
 from .reproduce import reproduce
+from .split import split
+from .suggest_parent import suggest_parent
+from .view import view
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
-    """Values as cyclopts makes them, but a whole number must be written as one: 2.5 is not 2."""
+    """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension may be auto."""
+    if kind is int and len(tokens) == 1 and tokens[0].value == "auto" and tokens[0].keyword == "--dim":
+        return 0
     if kind is int and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
         raise ValueError(f"{tokens[0].value!r} is not a whole number")
     return convert(kind, tokens)
@@ -40,7 +53,28 @@ app = App(
     help_epilogue="Settings can come from a TOML file:  treeball fit FILE --config settings.toml  with a table [fit].",
 )
 COMMANDS = {
-    command.__name__: command for command in (fit, evaluate, info, capacity, plot, neighbors, reproduce, doctor)
+    command.__name__.strip("_").replace("_", "-"): command
+    for command in (
+        fit,
+        heal,
+        evaluate,
+        diagnose,
+        info,
+        capacity,
+        plot,
+        view,
+        neighbors,
+        distance,
+        ask,
+        export,
+        import_,
+        insert,
+        split,
+        suggest_parent,
+        compare,
+        reproduce,
+        doctor,
+    )
 }
 for _command in COMMANDS.values():
     app.command(_command)

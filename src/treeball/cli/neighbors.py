@@ -7,30 +7,46 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .asking import FromFile, FromSource, NodeNames
 from .console import print_json, print_table
 
 
-def neighbors(model: Path, node: str, *, k: Annotated[int, Parameter(alias="-k")] = 10, json: bool = False) -> int:
+def neighbors(
+    model: Path,
+    nodes: NodeNames = (),
+    *,
+    k: Annotated[int, Parameter(alias="-k")] = 10,
+    source: FromSource = "geometry",
+    from_file: FromFile = None,
+    json: bool = False,
+) -> int:
     """List the nodes nearest to a node, with their distances.
 
     Parameters
     ----------
     model
         Model file that treeball fit wrote.
-    node
-        Name of the node, exactly as in the hierarchy.
+    nodes
+        Names of nodes, exactly as in the hierarchy.
     k
         How many.
+    source
+        Distances of the geometry, or edges of the hierarchy by way of a common ancestor.
+    from_file
+        Read names from this file instead, one a line; - for standard input.
     json
-        Print one JSON object.
+        Print one JSON object a line, one for each node.
     """
     from ..model_file import load
+    from .asking import plain, questions
 
     embedding = load(model)
-    name = embedding.hierarchy.names.from_text(node)
-    nearest = embedding.neighbors(name, k)
-    if json:
-        print_json({"node": node, "neighbors": [{"node": str(other), "distance": far} for other, far in nearest]})
-    elif nearest:
-        print_table([(str(other), f"{far:.4f}") for other, far in nearest], f"nearest to {node}")
+    asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
+    for name, nearest in zip(asked, embedding.neighbors(asked, k, source), strict=True):
+        if json:
+            found = [{"node": plain(other), "distance": far} for other, far in nearest]
+            print_json({"node": plain(name), "neighbors": found})
+        elif nearest:
+            form = ".4f" if source == "geometry" else ".0f"
+            print_table([(str(other), format(far, form)) for other, far in nearest], f"nearest to {name}")
     return 0

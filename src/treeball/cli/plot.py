@@ -1,14 +1,18 @@
-"""``treeball plot``: an embedding in the Poincaré disk, or the course of its training, as a figure."""
+"""``treeball plot``: an embedding in the Poincaré disk, or the course of its training, as a figure or a moving one."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from ..errors import InputError
 from .console import say
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
 
 
 def plot(
@@ -21,6 +25,8 @@ def plot(
     inset: Annotated[bool, Parameter(negative="")] = False,
     colour: Literal["subtree", "depth"] = "subtree",
     labels: bool = True,
+    animate: Path | None = None,
+    fps: float = 12.0,
 ) -> int:
     """Draw a model: a 2-d one in the Poincaré disk with its ill pairs in red, or the training of any model.
 
@@ -43,6 +49,11 @@ def plot(
         What colours stand for: the largest subtrees, or the depth.
     labels
         Write the names of the largest subtrees where they do not overlap.
+    animate
+        Moving picture of the training to write, ending in .gif or .mp4 (which needs ffmpeg); the model, of any
+        dimension, must have been fitted with --snapshots.
+    fps
+        Snapshots per second of the moving picture.
     """
     from ..files import require_writable
     from ..model_file import load
@@ -54,6 +65,17 @@ def plot(
         raise InputError(
             f"{' and '.join(given)} cannot go with --trace: they are about the disk; leave out one of them"
         )
+    if animate is not None:
+        still = [
+            name
+            for name, is_given in {"--trace": trace, "--inset": inset, "-o": output is not None}.items()
+            if is_given
+        ]
+        if still:
+            raise InputError(
+                f"{' and '.join(still)} cannot go with --animate, which writes one moving picture of the disk"
+            )
+        return _animate(model, animate, focus, depth, colour, fps)
     output = output or Path(f"{model.stem}-trace.png" if trace else f"{model.stem}.png")
     for target in style.targets(output):
         require_writable(target)
@@ -64,7 +86,7 @@ def plot(
     else:
         figure = figures.disk(
             embedding,
-            focus=None if focus is None else embedding.hierarchy.names.from_text(focus),
+            focus=_node(embedding, focus),
             depth=depth,
             inset=inset,
             labels=labels,
@@ -73,3 +95,36 @@ def plot(
     for path in figures.save(figure, output):
         say(f"wrote {path}")
     return 0
+
+
+def _animate(
+    model: Path, target: Path, focus: str | None, depth: int | None, colour: Literal["subtree", "depth"], fps: float
+) -> int:
+    from ..files import require_writable
+    from ..model_file import load
+    from ..report import animation, style
+    from ..report.snapshots import frames_path, load_frames
+
+    animation.require_ending(target)
+    require_writable(target, model)
+    with style.style():
+        embedding = load(model)
+    frames = load_frames(frames_path(model), embedding.hierarchy)
+    method = embedding.provenance.get("method", embedding.geometry)
+    animation.animate(
+        frames,
+        embedding.hierarchy,
+        target,
+        title=f"{model.stem}: {method}, {len(embedding):,} nodes",
+        focus=_node(embedding, focus),
+        depth=depth,
+        colouring=colour,
+        fps=fps,
+    )
+    say(f"wrote {target}")
+    return 0
+
+
+def _node(embedding: Embedding, text: str | None) -> Hashable | None:
+    """The node a user named."""
+    return None if text is None else embedding.hierarchy.names.from_text(text)

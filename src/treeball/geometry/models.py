@@ -15,7 +15,9 @@ __all__ = [
     "ball_to_hyperboloid",
     "ball_to_klein",
     "half_space_to_ball",
+    "half_space_to_hyperboloid",
     "hyperboloid_to_ball",
+    "hyperboloid_to_half_space",
     "klein_to_ball",
 ]
 
@@ -58,6 +60,32 @@ def half_space_to_ball(points: ArrayLike) -> FloatArray:
     away = _add_to_last(y, 1.0)
     last = (1.0 - height) * (1.0 + height) - dot(ground, ground)
     return np.concatenate([2.0 * ground, last], axis=-1) / dot(away, away)
+
+
+def hyperboloid_to_half_space(points: ArrayLike) -> FloatArray:
+    """Hyperboloid (..., d+1) -> upper half-space (..., d): y = (X_1, ..., X_{d-1}, 1) / (X_time + X_d).
+
+    The map of `ball_to_half_space`, but good to radius 350. Where X_d is negative the denominator is taken from
+    (X_time + X_d)(X_time - X_d) = 1 + X_1² + ... + X_{d-1}², which cannot cancel.
+    """
+    space = as_float64(points)[..., 1:]
+    ground, last = space[..., :-1], space[..., -1:]
+    time = np.sqrt(1.0 + dot(space, space))
+    total = np.where(last < 0.0, (1.0 + dot(ground, ground)) / (time - last), time + last)
+    return np.concatenate([ground, np.ones_like(last)], axis=-1) / total
+
+
+def half_space_to_hyperboloid(points: ArrayLike) -> FloatArray:
+    """Upper half-space (..., d) -> hyperboloid (..., d+1), time first, the inverse of `hyperboloid_to_half_space`:
+
+    X_time, X_d = ((1 + |y|²) / h, (1 - |y|²) / h) / 2 and X_i = y_i / h,  with h = y_d.
+    """
+    y = as_float64(points)
+    ground, height = y[..., :-1], y[..., -1:]
+    flat = dot(ground, ground)
+    time = 0.5 * ((1.0 + height * height) + flat) / height
+    last = 0.5 * ((1.0 - height) * (1.0 + height) - flat) / height
+    return np.concatenate([time, ground / height, last], axis=-1)
 
 
 def ball_to_klein(points: ArrayLike) -> FloatArray:

@@ -12,8 +12,12 @@ from .construct import construct
 __all__ = ["Dimension", "resolve", "smallest_dimension"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
-# Step of a pair when training from a construction: longer ones tear it, shorter ones take longer for the same.
-UNTANGLED_STEP = 0.01
+# First step of a pair when training from a construction; longer ones tear it, shorter ones take longer for the same.
+WHOLE_STEP, SAMPLED_STEP = 0.03, 0.1
+# How far the construction is drawn together, and the dilation near the end.
+CONTRACT, DILATION = 0.07, 1.6
+# The sample that stands for all but the nearest nodes gets too thin beyond this many.
+WHOLE_UP_TO_NODES = 20_000
 
 
 def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, list[str]]:
@@ -36,10 +40,14 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
             if not hierarchy.is_tree:
                 reason += "; a node with several parents is placed by the first"
         else:
+            whole = hierarchy.n_nodes <= WHOLE_UP_TO_NODES
+            step = WHOLE_STEP if whole else SAMPLED_STEP
             settings = settings.replace(
-                method="ga-dl", init="construct", whole=True, lr=UNTANGLED_STEP * settings.batch, burn_in=0
-            )
-            reason = f"auto: ga-dl from a construction, against all nodes: {shape} needs training for all ancestors"
+                method="untangled", init="construct", contract=CONTRACT, whole=whole, dilation=DILATION,
+                lr=step * settings.batch, burn_in=0,
+            )  # fmt: skip
+            against = "against all nodes" if whole else "against random nodes"
+            reason = f"auto: training from a construction, {against}: {shape} needs it for the objective ancestors"
         reasons.append(reason)
     return settings, reasons
 

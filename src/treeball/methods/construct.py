@@ -43,10 +43,11 @@ Ints = NDArray[np.int64]
 # Inner nodes carry radius 30; leaves, whose place need not be as exact, may use the last bits.
 BUDGETS = (BALL_RADIUS, 33.0)
 LARGEST_RADIUS = 33.5
-# A first look at a candidate, and a closer one, at all nodes up to this many, if the first finds nobody ill.
-GLANCE, LOOK = 400, 200_000
+# A first look at a candidate, and a closer one at all nodes if the first finds nobody ill; of more than ALL_NODES a
+# sample has to do, and as many ill ones in it as are GOOD_ENOUGH, for every other candidate costs seconds.
+GLANCE, ALL_NODES, SAMPLE, GOOD_ENOUGH = 400, 200_000, 4_000, 0.002
 # Taller trees are tried with steeper growth first: their upper edges shrink to a space that is as good as flat.
-TALL = 40
+TALL = 24
 # So many comparisons cost less than the building of a search tree.
 BRUTE_FORCE_PAIRS = 400_000_000
 # Plans that are tried for a tree of a million nodes, and more for smaller ones.
@@ -220,9 +221,9 @@ class Scaffold:
         height = max(1, int(self.height[self.hierarchy.root]))
         shortest = max(1.0, 1.1 * self.largest_need)
         steepest = math.exp(min(0.2, 200.0 / height))
-        growths = [growth for growth in (1.1, 1.05, 1.01) if growth <= steepest]
+        growths = [1.05, 1.01]
         if height > TALL:
-            growths = [steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths]
+            growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
         for budget in BUDGETS:
             for growth in growths:
                 longest = shortest
@@ -265,19 +266,20 @@ def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0
         0 uses all cores.
     """
     scaffold = Scaffold(hierarchy, dim, threads)
-    glance, look = scaffold.sample(GLANCE, seed), scaffold.sample(LOOK, seed)
+    large = hierarchy.n_nodes > ALL_NODES
+    glance, look = scaffold.sample(GLANCE, seed), scaffold.sample(SAMPLE if large else ALL_NODES, seed)
     best: Construction | None = None
     tried = 0
     most = max(8, int(PLANS_PER_MILLION_NODES * 1e6 / hierarchy.n_nodes))
     for plan in islice(scaffold.plans(), most):
         vectors = scaffold.place(plan)
         tried += 1
-        ill = scaffold.ill(vectors, glance)
+        ill = 0.0 if large else scaffold.ill(vectors, glance)
         if ill == 0.0 or best is None or ill <= best.ill_share:
             ill = scaffold.ill(vectors, look)
         if best is None or ill < best.ill_share:
             best = Construction(vectors, plan, ill, look.size, tried)
-        if ill == 0.0:
+        if ill <= (GOOD_ENOUGH if large else 0.0):
             break
     assert best is not None
     return replace(best, tried=tried)

@@ -25,6 +25,10 @@ from .run import Run
 CHECKPOINT_SECONDS = 30.0
 # Healing looks at every node for every node it moves.
 HEAL_UP_TO_NODES = 200_000
+_TRAINERS = {
+    "untangled": untangled.train,
+    **dict.fromkeys(("ga-dl", "ga-dl-rw", "ga-rw"), geometry_aware.train),
+}
 
 
 @dataclass
@@ -95,10 +99,11 @@ def fit(
         run.log[:0] = [{"epoch": 0, "text": reason} for reason in reasons]
         return _finished(run)
     run = start(source, settings, resume)
+    run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs)
     if not run.log:
         for reason in reasons:
             run.note(reason)
-    train = geometry_aware.train if settings.method.startswith("ga-") else baselines.train
+    train = _TRAINERS.get(settings.method, baselines.train)
     for done in train(run):
         if watch is not None and watch(run, done):
             break
@@ -147,7 +152,7 @@ def _finished(run: Run) -> Embedding:
 def start(hierarchy: Hierarchy, settings: FitSettings, resume: Embedding | None = None) -> Run:
     """The run at its first epoch, or at the one `resume` reached."""
     if resume is None:
-        first = untangled if settings.init == "construct" else baselines
+        first = untangled if settings.init == "construct" or settings.method == "untangled" else baselines
         return Run(hierarchy, settings, first.initial_vectors(hierarchy, settings))
     _require_same_run(hierarchy, settings, resume)
     record = resume.provenance

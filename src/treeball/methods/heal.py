@@ -34,6 +34,8 @@ Mask = NDArray[np.bool_]
 ROUNDS = 30
 # Without a smaller number of ill pairs for this many rounds there is no hope of more.
 PATIENCE = 5
+# So many times as many ill pairs as at best: there is no room for what was moved, as in two dimensions.
+HOPELESS = 4
 BUDGET, GROWTH, MARGIN, LONGEST = 31.5, 1.02, 1.01, 4.0
 
 
@@ -121,6 +123,8 @@ def heal(embedding: Embedding, *, threads: int = 0, watch: Callable[[int, Evalua
         if (scores.map, -_count(scores)) > (after.map, -_count(after)):
             best, after = now, scores
         if watch is not None and watch(rounds, scores):
+            break
+        if _count(scores) > HOPELESS * max(_count(after), 1):
             break
     moved = int((best.vectors != given).any(axis=1).sum())
     return Healing(best, before, after, moved, rounds)

@@ -50,12 +50,14 @@ class Run:
     loss: float | None = None
     log: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
+    pause_every: int = 0
 
     def descend(self, descent: Descent | WholeDescent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""
         ends = [end for end in (*stops, self.settings.epochs) if end > self.epoch]
-        if self.settings.trace_every:
-            ends.append((self.epoch // self.settings.trace_every + 1) * self.settings.trace_every)
+        for every in (self.settings.trace_every, self.pause_every):
+            if every:
+                ends.append((self.epoch // every + 1) * every)
         done = descent.run(self.epoch, min(descent.epochs_per_call(self.epoch), min(ends) - self.epoch))
         self.epoch += done.count
         self.clamped += done.clamped

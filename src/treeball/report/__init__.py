@@ -1,1 +1,1 @@
-"""Pictures of embeddings and of experiments; everything here needs the extra ``plot`` and is imported on demand."""
+"""What people look at: diagnoses, figures, pages, moving pictures. Figures need the extra ``plot``."""

@@ -136,7 +136,7 @@ def _draw_marks(axes: Axes, scene: Scene, pen: Pen, tolerance: float, window: Wi
     colours = group_colours(scene)
     seen = _touching(scene, scene.child, scene.parent, window)
     child, parent = scene.child[seen], scene.parent[seen]
-    lines = geodesics(scene.points[child], scene.points[parent], tolerance)
+    lines = edge_lines(scene, child, parent, tolerance)
     paint = colours[scene.group[child]]
     paint[:, 3] = 0.6
     axes.add_collection(
@@ -155,6 +155,13 @@ def _draw_marks(axes: Axes, scene: Scene, pen: Pen, tolerance: float, window: Wi
     )
     _draw_ill(axes, scene, pen, tolerance, window)
     _draw_dots(axes, scene, pen, window)
+
+
+def edge_lines(scene: Scene, start: NDArray[np.int64], end: NDArray[np.int64], tolerance: float) -> list[Floats]:
+    """Polylines between nodes: geodesics, or straight lines in Euclidean space."""
+    if scene.flat:
+        return list(np.stack([scene.points[start], scene.points[end]], axis=1))
+    return geodesics(scene.points[start], scene.points[end], tolerance)
 
 
 def _draw_dots(axes: Axes, scene: Scene, pen: Pen, window: Window | None) -> None:
@@ -190,7 +197,7 @@ def _draw_ill(axes: Axes, scene: Scene, pen: Pen, tolerance: float, window: Wind
         chosen = scene.ill_kind == number
         node, positive = scene.ill_node[chosen], scene.ill_positive[chosen]
         seen = _touching(scene, node, positive, window)
-        lines = geodesics(scene.points[node[seen]], scene.points[positive[seen]], tolerance)
+        lines = edge_lines(scene, node[seen], positive[seen], tolerance)
         axes.add_collection(
             LineCollection(
                 lines,

@@ -52,6 +52,8 @@ class Scene:
         The ill pairs whose two nodes are shown.
     hidden_ill : int
         Ill pairs left out because a node of theirs is not shown.
+    flat : bool
+        Whether the space is Euclidean, so that edges are straight.
     """
 
     points: Floats
@@ -66,6 +68,7 @@ class Scene:
     ill_positive: Ints
     ill_kind: Ints
     hidden_ill: int
+    flat: bool = False
 
 
 def disk_points(embedding: Embedding) -> Floats:
@@ -92,11 +95,31 @@ def make_scene(
     colouring: Colouring = "subtree",
 ) -> Scene:
     """Choose what to show: everything, or `depth` levels below the focus; the focus moves to the centre."""
-    hierarchy, points = embedding.hierarchy, disk_points(embedding)
+    return scene_of(
+        embedding.hierarchy,
+        disk_points(embedding),
+        _ill_pairs(evaluation),
+        focus=focus,
+        depth=depth,
+        colouring=colouring,
+    )
+
+
+def scene_of(
+    hierarchy: Hierarchy,
+    points: Floats,
+    ill: tuple[Ints, Ints, Ints],
+    *,
+    focus: Hashable | None = None,
+    depth: int | None = None,
+    colouring: Colouring = "subtree",
+    flat: bool = False,
+) -> Scene:
+    """The scene of places (n, 2) in the disk and of ill pairs: nodes, positives and kinds."""
     top = hierarchy.root
     if focus is not None:
         top = hierarchy.names.index_of(focus)
-        points = poincare.recentre(points, points[top])
+        points = points - points[top] if flat else poincare.recentre(points, points[top])
     shown = np.ones(hierarchy.n_nodes, bool)
     if depth is not None:
         if depth < 1:
@@ -106,7 +129,7 @@ def make_scene(
     nodes = np.flatnonzero(shown)
     child, parent = (codes.astype(np.int64) for codes in hierarchy.edges())
     both = shown[child] & shown[parent]
-    node, positive, kind = _ill_pairs(evaluation)
+    node, positive, kind = ill
     visible = shown[node] & shown[positive]
     if colouring == "depth":
         group, group_names = _by_depth(hierarchy, shown)
@@ -125,6 +148,7 @@ def make_scene(
         ill_positive=positive[visible],
         ill_kind=kind[visible],
         hidden_ill=int(np.count_nonzero(~visible)),
+        flat=flat,
     )
 
 
@@ -177,6 +201,11 @@ def _ill_pairs(evaluation: Evaluation | None) -> tuple[Ints, Ints, Ints]:
         return none, none, none
     illness = evaluation.illness
     return illness.node, illness.positive, illness.kind.astype(np.int64)
+
+
+def group_by_subtree(hierarchy: Hierarchy) -> tuple[Ints, tuple[str, ...]]:
+    """Colour group (n,) of every node, by the largest branches below the root, and the names of the groups."""
+    return _by_subtree(hierarchy, np.ones(hierarchy.n_nodes, bool), hierarchy.root)
 
 
 def _by_subtree(hierarchy: Hierarchy, shown: NDArray[np.bool_], top: int) -> tuple[Ints, tuple[str, ...]]:

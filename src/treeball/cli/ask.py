@@ -1,0 +1,118 @@
+"""``treeball ask``: the relatives of a node, by geometry or by the hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..choices import Source
+from ..errors import InputError
+from .asking import FromFile, FromSource, NodeNames, plain
+from .console import print_json, print_rows
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+
+Question = Literal["parent", "children", "ancestors", "subtree", "is-ancestor", "common-ancestor", "path"]
+_OF_TWO = ("is-ancestor", "common-ancestor", "path")
+
+
+def ask(
+    model: Path,
+    question: Question,
+    nodes: NodeNames = (),
+    *,
+    source: FromSource = "geometry",
+    depth: int | None = None,
+    from_file: FromFile = None,
+    json: bool = False,
+) -> int:
+    """Ask a model for the relatives of a node.
+
+    The questions parent, children, ancestors and subtree take any number of nodes; is-ancestor (ANCESTOR NODE),
+    common-ancestor and path take two, or more in pairs.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    question
+        What to ask.
+    nodes
+        Names of nodes, exactly as in the hierarchy.
+    source
+        Answer from distances alone, where the nearest node passes for the parent, or from the hierarchy.
+    depth
+        How many edges below the node a subtree reaches; by default all.
+    from_file
+        Read names from this file instead, one question a line, two names separated by a tab; - for standard input.
+    json
+        Print one JSON object a line, one for each question.
+    """
+    from ..model_file import load
+    from .asking import questions
+
+    if depth is not None and question != "subtree":
+        raise InputError("--depth goes with the question subtree")
+    embedding = load(model)
+    asked = questions(embedding.names, nodes, from_file, size=2 if question in _OF_TWO else 1)
+    answers = _answers(embedding, question, asked, source, depth)
+    if json:
+        for names, answer in zip(asked, answers, strict=True):
+            print_json(_record(question, names, answer))
+    elif question in ("parent", "common-ancestor"):
+        texts = ["none" if answer is None else str(answer) for answer in answers]
+        rows = [(*map(str, names), text) for names, text in zip(asked, texts, strict=True)]
+        print_rows(None, rows if len(rows) > 1 else [(texts[0],)])
+    elif question == "is-ancestor":
+        for (above, below), answer in zip(asked, answers, strict=True):
+            verb = "is an ancestor" if answer else "is no ancestor"
+            print(f"{above} {verb} of {below} (score {answer.score:.4f})")
+    else:
+        for place, (names, answer) in enumerate(zip(asked, answers, strict=True)):
+            if len(asked) > 1:
+                print(("\n" if place else "") + " to ".join(map(str, names)) + ":")
+            lines = answer if question != "subtree" else _outline(embedding, names[0], source, depth)
+            for line in lines:
+                print(line)
+    return 0
+
+
+def _answers(
+    embedding: Embedding, question: Question, asked: list[Any], source: Source, depth: int | None
+) -> list[Any]:
+    first = [names[0] for names in asked]
+    second = [names[-1] for names in asked]
+    match question:
+        case "parent":
+            return embedding.parent_of(first, source)
+        case "children":
+            return embedding.children_of(first, source)
+        case "ancestors":
+            return embedding.ancestors_of(first, source)
+        case "subtree":
+            return embedding.subtree(first, source, depth)
+        case "is-ancestor":
+            return embedding.is_ancestor(first, second, source)
+        case "common-ancestor":
+            return embedding.common_ancestor(first, second, source)
+        case "path":
+            return embedding.path(first, second, source)
+
+
+def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str, Any]:
+    key = question.replace("-", "_")
+    if question == "is-ancestor":
+        shown = {"ancestor": plain(names[0]), "node": plain(names[1])}
+        return {**shown, key: answer.holds, "score": answer.score}
+    shown = {"a": plain(names[0]), "b": plain(names[1])} if len(names) == 2 else {"node": plain(names[0])}
+    return {**shown, key: [plain(name) for name in answer] if isinstance(answer, list) else plain(answer)}
+
+
+def _outline(embedding: Embedding, name: Any, source: Source, depth: int | None) -> Iterator[str]:
+    from ..queries import outline
+
+    tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
+    for code, level in outline(tree, embedding.names.index_of(name), depth):
+        yield "  " * level + str(tree.names[code])

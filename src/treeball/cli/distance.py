@@ -1,0 +1,48 @@
+"""``treeball distance``: how far two nodes are from each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .asking import FromFile, FromSource, NodeNames
+from .console import print_json, print_rows
+
+
+def distance(
+    model: Path,
+    nodes: NodeNames = (),
+    *,
+    source: FromSource = "geometry",
+    from_file: FromFile = None,
+    json: bool = False,
+) -> int:
+    """Tell the distance between two nodes, or between the two of each pair.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    nodes
+        Two names, or more in pairs.
+    source
+        Distance of the geometry, or edges of the hierarchy by way of a common ancestor.
+    from_file
+        Read pairs from this file instead, one a line, separated by a tab; - for standard input.
+    json
+        Print one JSON object a line, one for each pair.
+    """
+    from ..model_file import load
+    from .asking import number, plain, questions
+
+    embedding = load(model)
+    pairs = questions(embedding.names, nodes, from_file, size=2)
+    first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+    far = embedding.distance(first, second, source).tolist()
+    if json:
+        for a, b, d in zip(first, second, far, strict=True):
+            print_json({"a": plain(a), "b": plain(b), "distance": number(d)})
+    elif len(far) == 1:
+        print(f"{far[0]:.6g}")
+    else:
+        print_rows(None, [(str(a), str(b), f"{d:.6g}") for a, b, d in zip(first, second, far, strict=True)])
+    return 0

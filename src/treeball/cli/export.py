@@ -1,0 +1,58 @@
+"""``treeball export``: vectors for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..choices import Coordinates, DType, VectorFormat
+from .console import count, print_json, say
+
+
+def export(
+    model: Path,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    format: VectorFormat | None = None,
+    coordinates: Coordinates | None = None,
+    dtype: DType | None = None,
+    added_root: bool = False,
+    json: bool = False,
+) -> int:
+    """Write the vectors of a model for other tools.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    output
+        File to write; npy writes a second one with the names beside it.
+    format
+        By default what the ending of the output says: .parquet, .csv, .tsv, .npy, .txt or .vec (word2vec, which gensim
+        loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json.
+    coordinates
+        Ball, hyperboloid (time first), half-space (height last), or tangent vectors at the origin, whose length is the
+        hyperbolic distance to it: features for ordinary classifiers. By default those of the model.
+    dtype
+        float32 halves the size and says what it loses; by default float64.
+    added_root
+        Write the root that was added to join several tops, too.
+    json
+        Print what was written as one JSON object.
+    """
+    from ..exchange.exporting import export as write
+    from ..files import require_writable
+    from ..model_file import load
+
+    require_writable(output, model)
+    done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, added_root=added_root)
+    for note in done.notes:
+        say(note)
+    if done.loss is not None:
+        say(done.loss.sentence())
+    if json:
+        print_json(done.to_dict())
+    say(f"wrote {count(done.count, 'vector')} of {done.width} numbers ({done.coordinates}, {done.dtype}) to {output}")
+    return 0

@@ -1,0 +1,79 @@
+"""``treeball import``: vectors made by other tools become a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ..choices import Coordinates, VectorFormat
+from ..readers.settings import ReadSettings
+from ..settings import Geometry, Objective
+from .console import count, say
+
+
+def import_(
+    vectors: Path,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    hierarchy: str | None = None,
+    vector_format: VectorFormat | None = None,
+    geometry: Geometry | None = None,
+    coordinates: Coordinates | None = None,
+    missing: Literal["error", "drop"] = "error",
+    names_file: Path | None = None,
+    objective: Objective = "parents",
+    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading the hierarchy")] = ReadSettings(),  # noqa: B008
+) -> int:
+    """Make a model from vectors of another tool and a hierarchy: evaluate, diagnose, heal and view work on it.
+
+    Parameters
+    ----------
+    vectors
+        File of vectors: word2vec text or binary, CSV, TSV, npy, safetensors, Parquet, DuckDB or JSON.
+    output
+        Model file to write.
+    hierarchy
+        File with the hierarchy, in any format treeball reads; by default the parents that the file of vectors names.
+    vector_format
+        Format of the vectors; by default recognised by content.
+    geometry
+        Space the vectors live in; by default what the file says, else poincare.
+    coordinates
+        What the numbers are; by default what the file says, else those of the geometry.
+    missing
+        Nodes without a vector are an error, or dropped: then their children hang from their parents.
+    names_file
+        Text file with the names, one a line, for an array that comes without.
+    objective
+        What the vectors were trained for.
+    """
+    from ..exchange.importing import import_vectors
+    from ..files import require_writable
+    from ..readers import read
+
+    require_writable(output, vectors, *([] if hierarchy is None else [hierarchy]))
+    tree = None
+    if hierarchy is not None:
+        tree = read(hierarchy, reading)
+        if tree.report is not None:
+            say(tree.report.summary())
+    embedding = import_vectors(
+        vectors,
+        tree,
+        format=vector_format,
+        geometry=geometry,
+        coordinates=coordinates,
+        missing=missing,
+        names=names_file,
+        objective=objective,
+    )
+    imported = embedding.provenance["imported"]
+    for note in imported["notes"]:
+        say(note)
+    embedding.save(output)
+    what = f"{imported['coordinates']} vectors read from {imported['format']}"
+    say(f"{count(len(embedding), 'node')}, geometry {embedding.geometry}, dimension {embedding.dim}: {what}")
+    say(f"saved {output}; score it with  treeball evaluate {output}")
+    return 0

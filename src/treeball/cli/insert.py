@@ -1,0 +1,153 @@
+"""``treeball insert``: new nodes in a model; and nodes removed, renamed, or hung elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ..errors import InputError
+from ..readers.settings import ReadSettings
+from .console import count, print_json, print_table, say
+from .suggest_parent import _names as names_in
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..methods.insert import Insertion
+    from ..names import Names
+
+_SHOWN = 10
+
+
+def insert(
+    model: Path,
+    edges: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    near: list[str] | None = None,
+    name: str | None = None,
+    remove: list[str] | None = None,
+    rename: list[str] | None = None,
+    reparent: list[str] | None = None,
+    heal: bool = False,
+    json: bool = False,
+    threads: int = 0,
+    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+) -> int:
+    """Add nodes to a model, remove, rename or move some; all other vectors stay byte for byte as they are.
+
+    Each new node gets a place where its parent is the nearest node and where it is the nearest of no other. What is
+    done, is done in this order: rename, remove, reparent, insert.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    edges
+        New edges child,parent in any format that treeball fit reads; - for standard input. Parents are nodes of the
+        model or new themselves.
+    output
+        Model to write; by default the name of the model with the ending .inserted.parquet.
+    near
+        Nodes that the node given by --name is near to, separated by commas: its parent is chosen from them.
+    name
+        Name of a new node whose parent is unknown; needs --near.
+    remove
+        Node to remove with its subtree; may be given several times.
+    rename
+        OLD=NEW; may be given several times.
+    reparent
+        NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times.
+    heal
+        Heal the model if a new node is ill, or another because of it; says which other nodes moved.
+    json
+        Print what was done as one JSON object.
+    threads
+        Workers; 0 uses all cores.
+    """
+    from ..editing import read_edges
+    from ..files import require_writable
+    from ..methods.insert import insert as insert_nodes
+    from ..model_file import load
+
+    if (near is None) != (name is None):
+        raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
+    output = output or model.with_name(model.stem + ".inserted.parquet")
+    require_writable(output, str(model), *([] if edges is None else [edges]))
+    embedding = load(model)
+    names = embedding.names
+    pairs = None if edges is None else read_edges(edges, reading)
+    if name is not None and near is not None:
+        pairs = [*(pairs or []), (name, _parent_from(embedding, name, near))]
+    insertion = insert_nodes(
+        embedding,
+        pairs,
+        remove=[names.from_text(text) for text in remove or ()],
+        rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename or ()),
+        reparent=_reparent(reparent or [], rename or [], names),
+        heal_ill=heal,
+        threads=threads,
+    )
+    insertion.embedding.save(output)
+    if json:
+        print_json(insertion.to_dict())
+    else:
+        _print(insertion)
+    say(f"saved {output}")
+    return 0
+
+
+def _parent_from(embedding: Embedding, name: str, near: list[str]) -> Hashable:
+    """The best parent by geometry for a node that is near to some; says which."""
+    from ..suggesting import suggest_parent
+
+    known = [one for text in near for one in names_in(text, embedding.names)]
+    best = suggest_parent(embedding, known, 1)[0]
+    say(f"{name!r} goes below {str(best.name)!r}, the best parent for a node near to {', '.join(map(str, known))}")
+    return best.name
+
+
+def _split(text: str, names: Names, option: str, form: str) -> tuple[Hashable, str]:
+    """The two names of ``A=B``; a name may hold an equals sign itself, so A is the longest part that is a node."""
+    cuts = [i for i, letter in enumerate(text) if letter == "="]
+    if not cuts:
+        raise InputError(f"--{option} {text!r} needs the form {form}")
+    fitting = [cut for cut in cuts if names.from_text(text[:cut]) in names]
+    cut = fitting[-1] if fitting else cuts[0]
+    return names.from_text(text[:cut]), text[cut + 1 :]
+
+
+def _reparent(texts: list[str], renamed: list[str], names: Names) -> dict[Hashable, Hashable]:
+    """Nodes and new parents; where nodes are renamed as well, these are the new names, which are not in the model."""
+    pairs = [_split(text, names, "reparent", "NODE=NEWPARENT") for text in texts]
+    fresh = {text.rpartition("=")[2] for text in renamed}
+    return {node: above if above in fresh else names.from_text(above) for node, above in pairs}
+
+
+def _print(insertion: Insertion) -> None:
+    rows = [("nodes", f"{len(insertion.embedding):,}")]
+    if insertion.placed:
+        placed = len(insertion.placed)
+        share = insertion.parent_nearest / placed
+        rows += [
+            ("placed", f"{placed:,}"),
+            ("parent is nearest", f"{insertion.parent_nearest:,} ({share:.2%})"),
+            ("other nodes that fell ill", f"{len(insertion.fell_ill):,}"),
+        ]
+    if insertion.removed:
+        rows.append(("removed", f"{insertion.removed:,}"))
+    print_table(rows)
+    _list("found no free place", insertion.without_place)
+    _list("placed, but not nearest to the parent", insertion.ill)
+    _list("fell ill because of those placed", insertion.fell_ill)
+    _list("moved to heal", insertion.healed_by_moving)
+
+
+def _list(what: str, names: list[Hashable]) -> None:
+    """A sentence with all of a few names, or the first of many and where to find the rest."""
+    if names:
+        shown = ", ".join(str(name) for name in names[:_SHOWN])
+        rest = f" and {len(names) - _SHOWN:,} more (--json lists all)" if len(names) > _SHOWN else ""
+        print(f"{count(len(names), 'node')} {what}: {shown}{rest}")

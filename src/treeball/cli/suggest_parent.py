@@ -1,0 +1,67 @@
+"""``treeball suggest-parent``: where a new node could hang."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from .console import print_json, print_rows
+
+if TYPE_CHECKING:
+    from ..names import Names
+
+
+def suggest_parent(
+    model: Path,
+    *,
+    near: list[str],
+    k: Annotated[int, Parameter(alias="-k")] = 5,
+    json: bool = False,
+) -> int:
+    """Suggest parents for a node that the model does not have, from nodes that it is known to be near to.
+
+    The score is the root of the mean squared distance to these nodes: the best candidate lies in their middle. For some
+    siblings that is their parent.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    near
+        Names of nodes, separated by commas; a name that holds a comma takes a --near of its own.
+    k
+        How many.
+    json
+        Print one JSON object.
+    """
+    from ..model_file import load
+    from ..suggesting import suggest_parent as suggest
+
+    embedding = load(model)
+    names = [name for text in near for name in _names(text, embedding.names)]
+    found = suggest(embedding, names, k)
+    if json:
+        print_json({"near": [str(name) for name in names], "suggestions": [one.to_dict() for one in found]})
+        return 0
+    header = ("parent", "score", "children", "of the neighbours below it")
+    rows = [
+        (
+            str(one.name),
+            f"{one.score:.4f}",
+            f"{one.children:,}",
+            f"{one.neighbors_below} of {len(dict.fromkeys(names))}",
+        )
+        for one in found
+    ]
+    print_rows(header, rows)
+    return 0
+
+
+def _names(text: str, known: Names) -> list[Hashable]:
+    whole = known.from_text(text)
+    if whole in known or "," not in text:
+        return [whole]
+    return [known.from_text(part.strip()) for part in text.split(",") if part.strip()]

@@ -1,0 +1,232 @@
+"""A training to look at while it runs: a page served on this machine, with the disk, the loss and the ill pairs."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..evaluation.illness import KINDS
+from ..hierarchy import Hierarchy
+from .live_page import make_page
+from .plane import Plane
+from .scene import group_by_subtree
+from .watching import Throttle
+
+if TYPE_CHECKING:
+    from .watching import Moment
+
+_LOOPBACK = "127.0.0.1"
+_MOST_NODES = 4_000
+_MOST_POINTS = 1_000
+_SECONDS = 0.4
+_GRID = 10_000  # places are sent as whole numbers, this many to the radius of the disk
+
+
+class LiveView:
+    """Watches a training and serves what it saw last; a page in the browser asks for it.
+
+    Parameters
+    ----------
+    port
+        0 takes a free one.
+    title
+        Heading of the page.
+    seconds
+        Least time between two pictures.
+    """
+
+    def __init__(self, port: int = 0, *, title: str = "training", seconds: float = _SECONDS) -> None:
+        self.throttle = Throttle(seconds)
+        self.plane: Plane | None = None
+        self.shown: NDArray[np.int64] = np.empty(0, np.int64)
+        self.history: list[list[float | None]] = []
+        self.rate: float | None = None
+        self.version = 0
+        self.seen_version = 0
+        self.last_asked = -math.inf
+        self._tree = b"null"
+        self._state = json.dumps({"version": 0, "phase": "waiting"}).encode()
+        self._lock = threading.Lock()
+        self._page = make_page(title).encode()
+        self._server = self._serve(port)
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://{_LOOPBACK}:{self._server.server_address[1]}/"
+
+    # ---- watching ----
+
+    def pause_every(self, epochs: int) -> int:
+        """Any time will do: training pauses a few times a second by itself."""
+        return 0
+
+    def see(self, moment: Moment) -> None:
+        """Take a picture when it is time for one."""
+        if self.throttle.is_due():
+            began = time.monotonic()
+            self._show(moment, "training")
+            self.throttle.worked(began)
+
+    def finish(self, moment: Moment) -> None:
+        """Show the last state and say that the training is over."""
+        run = moment.run
+        trained = 0 < run.epoch < run.settings.epochs
+        self._show(moment, "stopped" if trained else "finished")
+
+    def close(self) -> None:
+        """Stop serving; if a page is open, not before it has the last state."""
+        patience = time.monotonic() + 3.0
+        while self.seen_version < self.version and time.monotonic() < patience:
+            if time.monotonic() - self.last_asked > 2.0:
+                break  # nobody is looking
+            time.sleep(0.02)
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _show(self, moment: Moment, phase: str) -> None:
+        run, scores = moment.run, moment.scores
+        self.rate = _finite(moment.pairs_per_second) or self.rate
+        if self.plane is None:
+            self.plane = Plane()
+            self.shown = largest_nodes(run.hierarchy, _MOST_NODES)
+            self._tree = json.dumps(_tree_record(run.hierarchy, self.shown)).encode()
+        embedding = moment.embedding
+        places = self.plane.places(embedding.vectors, embedding.geometry)[self.shown]
+        pairs = scores.ranking.ranks.size
+        counts = list(scores.illness.counts().values())
+        shares = [count / max(pairs, 1) for count in counts]
+        self._remember([run.epoch, run.loss, _finite(scores.map), *shares])
+        state = {
+            "phase": phase,
+            "epoch": run.epoch,
+            "epochs": run.settings.epochs,
+            "method": run.settings.method,
+            "dim": embedding.dim,
+            "flat": embedding.geometry == "euclidean",
+            "nodes": run.hierarchy.n_nodes,
+            "loss": _finite(run.loss),
+            "map": _finite(scores.map),
+            "ill": counts,
+            "pairs": pairs,
+            "sampled": None if scores.ranking.is_exact else int(scores.ranking.sources.size),
+            "radius": moment.max_radius,
+            "rate": self.rate,
+            "places": np.rint(places * _GRID).astype(np.int64).ravel().tolist(),
+            "ill_pairs": self._ill_pairs(moment),
+            "history": self.history,
+        }
+        with self._lock:
+            self.version += 1
+            self._state = json.dumps({"version": self.version, **state}, allow_nan=False).encode()
+
+    def _ill_pairs(self, moment: Moment) -> list[int]:
+        """Ill pairs between shown nodes, flat: node, positive, kind, by their places among the shown."""
+        illness = moment.scores.illness
+        place = np.full(moment.run.hierarchy.n_nodes, -1, np.int64)
+        place[self.shown] = np.arange(self.shown.size)
+        node, positive = place[illness.node], place[illness.positive]
+        both = (node >= 0) & (positive >= 0)
+        flat: list[int] = np.stack([node[both], positive[both], illness.kind[both]], axis=1).ravel().tolist()
+        return flat
+
+    def _remember(self, point: list[float | None]) -> None:
+        """Append to the curves; when they have too many points, drop every second one."""
+        if self.history and self.history[-1][0] == point[0]:
+            self.history.pop()
+        self.history.append(point)
+        if len(self.history) > _MOST_POINTS:
+            self.history = self.history[::2] + ([self.history[-1]] if len(self.history) % 2 == 0 else [])
+
+    # ---- serving ----
+
+    def _serve(self, port: int) -> ThreadingHTTPServer:
+        view = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                # A page elsewhere that names this address as its own must not read what is here.
+                host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+                url = urlsplit(self.path)
+                if host not in (_LOOPBACK, "localhost"):
+                    self.send_error(403, "only for this machine")
+                elif url.path == "/":
+                    self._send(view._page, "text/html; charset=utf-8")
+                elif url.path == "/tree.json":
+                    self._send(view._tree, "application/json")
+                elif url.path == "/state.json":
+                    self._send(view._answer(parse_qs(url.query)), "application/json")
+                else:
+                    self.send_error(404)
+
+            def _send(self, body: bytes, kind: str) -> None:
+                try:
+                    self.send_response(200)
+                    self.send_header("Content-Type", kind)
+                    self.send_header("Content-Length", str(len(body)))
+                    self.send_header("Cache-Control", "no-store")
+                    self.end_headers()
+                    self.wfile.write(body)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # the page was closed
+
+            def log_message(self, format: str, *arguments: object) -> None:
+                """Say nothing: the terminal belongs to the training."""
+
+        try:
+            server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"cannot serve the training on port {port}: {reason}; choose another --live-port, or 0 for a free one"
+            ) from error
+        server.daemon_threads = True
+        server.block_on_close = False
+        return server
+
+    def _answer(self, query: dict[str, list[str]]) -> bytes:
+        """The state, or only its version when the page has it already."""
+        self.last_asked = time.monotonic()
+        have = query.get("have", ["-1"])[0]
+        with self._lock:
+            state, version = self._state, self.version
+        self.seen_version = version  # what the page has, or is sent now
+        return json.dumps({"version": version}).encode() if have == str(version) else state
+
+
+def largest_nodes(hierarchy: Hierarchy, most: int) -> NDArray[np.int64]:
+    """The nodes with the largest subtrees, in ascending order; with every node its primary parents up to the root."""
+    extent = (hierarchy.interval_out - hierarchy.interval_in).astype(np.int64)
+    order = np.lexsort((hierarchy.depth, -extent))
+    return np.sort(order[:most])
+
+
+def _tree_record(hierarchy: Hierarchy, shown: NDArray[np.int64]) -> dict[str, Any]:
+    """What does not change while training: edges, names, sizes and colour groups of the shown nodes."""
+    place = np.full(hierarchy.n_nodes, -1, np.int64)
+    place[shown] = np.arange(shown.size)
+    parent = hierarchy.primary_parent[shown].astype(np.int64)
+    group, names = group_by_subtree(hierarchy)
+    extent = (hierarchy.interval_out - hierarchy.interval_in)[shown]
+    return {
+        "parent": np.where(parent >= 0, place[parent], -1).tolist(),
+        "name": [str(name) for name in hierarchy.names.take(shown)],
+        "size": np.log2(extent).round(1).tolist(),
+        "group": group[shown].tolist(),
+        "groups": list(names),
+        "kinds": list(KINDS),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

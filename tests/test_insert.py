@@ -1,0 +1,316 @@
+"""insert: new nodes are well, old ones keep their bytes and their health, and what cannot be done is said."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeball
+from treeball import Embedding, Hierarchy, InputError
+from treeball.cli.main import run
+from treeball.editing import Edit, remove_nodes
+from treeball.methods.construct import construct
+
+from .test_construct import shapes, tree
+
+
+def held_out(hierarchy, share, seed):
+    """The hierarchy without some random subtrees, and their edges (child, parent) in any order."""
+    rng = np.random.default_rng(seed)
+    tops = [name for code, name in enumerate(hierarchy.names) if code != hierarchy.root and rng.random() < share]
+    rest = remove_nodes(Edit.of(hierarchy), tops).hierarchy if tops else hierarchy
+    kept = set(rest.names)
+    child, parent = hierarchy.edges()
+    names = list(hierarchy.names)
+    pairs = [(names[c], names[p]) for c, p in zip(child, parent, strict=True) if names[c] not in kept]
+    return rest, [pairs[i] for i in rng.permutation(len(pairs))]
+
+
+def nearest_is_parent(embedding, names):
+    ranking = embedding.evaluate("parents", sample=0).ranking
+    best = dict(
+        zip(ranking.sources.tolist(), np.minimum.reduceat(ranking.ranks, ranking.positive_ptr[:-1]), strict=True)
+    )
+    return [best[embedding.names.index_of(name)] == 1 for name in names]
+
+
+def ill(embedding):
+    return set(embedding.names.take(embedding.evaluate("parents", sample=0).illness.node))
+
+
+@pytest.fixture(scope="module")
+def mammals():
+    hierarchy = treeball.read("example:mammals")
+    return Embedding(construct(hierarchy, 5).vectors, hierarchy, provenance={"method": "construct", "log": []})
+
+
+@pytest.fixture
+def model(mammals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mammals.save("model.parquet")
+    return Path("model.parquet")
+
+
+# ---- places ----
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(n=st.integers(5, 200), dim=st.integers(5, 10), seed=st.integers(0, 10**6), share=st.floats(0.02, 0.3))
+def test_leaves_chains_and_subtrees_find_their_places(n, dim, seed, share):
+    hierarchy = tree(shapes("random", n, np.random.default_rng(seed)))
+    rest, pairs = held_out(hierarchy, share, seed)
+    if not pairs or len(rest) < 2:
+        return
+    old = Embedding(construct(rest, dim).vectors, rest)
+    insertion = old.insert(pairs)
+    new = insertion.embedding
+    assert new.vectors[: len(old)].tobytes() == old.vectors.tobytes()
+    assert list(new.names)[: len(old)] == list(old.names)
+    assert sorted(insertion.placed) == sorted(child for child, _ in pairs)
+    assert insertion.without_place == []
+    assert insertion.parent_nearest == len(pairs)
+    assert all(nearest_is_parent(new, insertion.placed))
+    assert insertion.fell_ill == []
+    assert ill(new) <= ill(old)
+    child, parent = new.hierarchy.edges()
+    edges = set(zip(new.names.take(child), new.names.take(parent), strict=True))
+    assert edges >= set(pairs)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    kind=st.sampled_from(["random", "preferential", "caterpillar", "star"]),
+    n=st.integers(8, 150),
+    dim=st.integers(2, 4),
+    seed=st.integers(0, 10**6),
+    spread=st.floats(0.5, 20.0),
+)
+def test_whoever_falls_ill_is_named_even_where_all_is_crowded(kind, n, dim, seed, spread):
+    rng = np.random.default_rng(seed)
+    rest, pairs = held_out(tree(shapes(kind, n, rng)), 0.2, seed)
+    if not pairs or len(rest) < 2:
+        return
+    at = spread * rng.normal(size=(len(rest), dim)) / np.sqrt(dim)
+    points = treeball.geometry.poincare.from_tangent(at)
+    old = Embedding(treeball.geometry.poincare.project(points, 30.0)[0], rest)
+    insertion = treeball.insert(old, pairs)
+    new = insertion.embedding
+    assert new.vectors[: len(old)].tobytes() == old.vectors.tobytes()
+    assert set(insertion.fell_ill) == {name for name in ill(new) - ill(old) if name in old}
+    well = nearest_is_parent(new, insertion.placed)
+    assert insertion.parent_nearest == sum(well)
+    assert insertion.ill == [name for name, is_well in zip(insertion.placed, well, strict=True) if not is_well]
+    assert insertion.without_place or not insertion.ill
+
+
+def test_many_new_nodes_are_placed_in_batches(monkeypatch):
+    monkeypatch.setattr("treeball.methods.insert.BATCH", 16)
+    rest, pairs = held_out(tree(shapes("random", 400, np.random.default_rng(1))), 0.2, 1)
+    insertion = Embedding(construct(rest, 8).vectors, rest).insert(pairs)
+    assert len(pairs) > 64
+    assert insertion.parent_nearest == len(pairs)
+    assert not insertion.fell_ill
+
+
+def test_a_chain_beyond_float64_is_named_and_does_no_harm(mammals):
+    leaf = next(name for name in mammals.names if not mammals.children_of(name))
+    chain = [(f"deep {i + 1}", f"deep {i}" if i else leaf) for i in range(400)]
+    insertion = mammals.insert(chain)
+    assert insertion.without_place
+    assert {name.split()[0] for name in insertion.without_place} == {"deep"}
+    assert insertion.embedding.vectors[: len(mammals)].tobytes() == mammals.vectors.tobytes()
+    assert {name for name in ill(insertion.embedding) if name in mammals} == set(insertion.fell_ill)
+    assert set(insertion.ill) == {name for name in ill(insertion.embedding) if name not in mammals}
+
+
+def test_around_a_full_node_healing_makes_room():
+    star = tree([0] * 150)
+    full = Embedding(construct(star, 5).vectors, star)
+    pairs = [(f"new {i}", "n0") for i in range(10)]
+    refused = full.insert(pairs)
+    assert refused.without_place  # 150 children at the least distance leave no angle free
+    assert not refused.fell_ill
+    healed = full.insert(pairs, heal_ill=True)
+    assert healed.ill == healed.without_place == []
+    assert set(healed.healed_by_moving) <= {f"n{i}" for i in range(1, 151)}
+
+
+def test_healing_says_which_old_nodes_moved(mammals):
+    trained = treeball.fit(mammals.hierarchy, method="lorentz", dim=5, epochs=20, deterministic=True)
+    pairs = [(f"new {i}", name) for i, name in enumerate(list(mammals.names)[:60])]
+    plain = trained.insert(pairs)
+    assert plain.embedding.geometry == "lorentz"
+    assert plain.embedding.vectors[: len(trained)].tobytes() == trained.vectors.tobytes()
+    assert plain.parent_nearest < len(pairs)
+    healed = trained.insert(pairs, heal_ill=True)
+    assert healed.parent_nearest >= plain.parent_nearest
+    assert healed.healed_by_moving
+    assert set(healed.healed_by_moving) <= set(trained.names)
+
+
+def test_new_nodes_may_have_several_parents(mammals):
+    first, second = list(mammals.names)[5:7]
+    insertion = mammals.insert([("both", first), ("both", second)])
+    hierarchy = insertion.embedding.hierarchy
+    assert hierarchy.names.take(hierarchy.parents_of(hierarchy.names.index_of("both"))) == [first, second]
+    assert insertion.parent_nearest == 1
+
+
+def test_one_node_alone_can_get_children():
+    alone = Embedding(np.zeros((1, 3)), Hierarchy.from_codes(["root"], [], []))
+    insertion = alone.insert([("a", "root"), ("b", "root"), ("c", "a")])
+    assert insertion.parent_nearest == 3
+
+
+def test_integers_stay_integers():
+    embedding = treeball.fit([(2, 1), (3, 1), (4, 2)], method="construct", dim=3)
+    assert list(embedding.insert([("5", "2"), (6, 5)]).embedding.names)[-2:] == [5, 6]
+
+
+# ---- other changes ----
+
+
+def test_a_subtree_is_removed_and_the_others_stay(mammals):
+    hierarchy = mammals.hierarchy
+    inner = next(name for name in mammals.names if len(mammals.subtree(name)) > 5 and name != mammals.names[0])
+    code = hierarchy.names.index_of(inner)
+    gone = {code, *np.flatnonzero(hierarchy.is_ancestor(code, np.arange(len(hierarchy)))).tolist()}
+    insertion = mammals.insert(remove=[inner])
+    assert insertion.removed == len(gone)
+    kept = [code for code in range(len(hierarchy)) if code not in gone]
+    assert list(insertion.embedding.names) == hierarchy.names.take(kept)
+    assert insertion.embedding.vectors.tobytes() == mammals.vectors[kept].tobytes()
+
+
+def test_in_a_dag_only_what_hangs_nowhere_else_is_removed():
+    hierarchy = Hierarchy.from_codes(list("rabcd"), [1, 2, 3, 3, 4], [0, 0, 1, 2, 1])
+    left = remove_nodes(Edit.of(hierarchy), ["a"]).hierarchy
+    assert list(left.names) == ["r", "b", "c"]
+    assert left.names.take(left.parents_of(2)) == ["b"]
+
+
+def test_names_change_and_may_be_swapped(mammals):
+    first, second, third = list(mammals.names)[:3]
+    insertion = mammals.insert(rename={first: second, second: first, third: "other"})
+    assert list(insertion.embedding.names)[:3] == [second, first, "other"]
+    assert insertion.embedding.vectors.tobytes() == mammals.vectors.tobytes()
+
+
+def test_a_subtree_that_hangs_elsewhere_settles_anew(mammals):
+    hierarchy = mammals.hierarchy
+    size = hierarchy.interval_out - hierarchy.interval_in
+    node = int(np.flatnonzero((size > 3) & (size < 30))[0])
+    target = int(np.flatnonzero((hierarchy.depth == 2) & ~hierarchy.is_ancestor(np.arange(len(hierarchy)), node))[-1])
+    name, above = hierarchy.names.take([node, target])
+    insertion = mammals.insert(reparent={name: above})
+    new = insertion.embedding
+    assert len(insertion.placed) == size[node]
+    assert insertion.parent_nearest == size[node]
+    assert not insertion.fell_ill
+    assert new.parent_of(name) == above
+    stays = ~np.isin(np.arange(len(new)), [new.names.index_of(one) for one in insertion.placed])
+    assert new.vectors[stays].tobytes() == mammals.vectors[stays].tobytes()
+
+
+# ---- the command ----
+
+
+def test_the_command_inserts_a_file(model, mammals, capsys):
+    leaf, other = list(mammals.names)[10:12]
+    Path("new.csv").write_text(f"child,parent\nlower,upper\nupper,{leaf}\nalone,{other}\n")
+    assert run(["insert", "model.parquet", "new.csv", "-o", "model2.parquet", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["placed"], record["parent_nearest"]) == (3, 3)
+    assert record["fell_ill"] == record["without_place"] == record["healed_by_moving"] == []
+    made = treeball.load("model2.parquet")
+    assert made.vectors[: len(mammals)].tobytes() == mammals.vectors.tobytes()
+    assert made.parent_of("lower") == "upper"
+    assert "placed 3 nodes" in made.provenance["log"][-1]["text"]
+    assert run(["insert", "model2.parquet", "--remove", "upper", "--rename", "alone=a=b", "-o", "model3.parquet"]) == 0
+    assert "removed" in capsys.readouterr().out
+    assert len(treeball.load("model3.parquet")) == len(mammals) + 1
+    assert "a=b" in treeball.load("model3.parquet")
+    assert run(["insert", "model3.parquet", "--reparent", f"a=b={leaf}", "-o", "model4.parquet", "--heal"]) == 0
+    assert treeball.load("model4.parquet").parent_of("a=b") == leaf
+
+
+def test_a_line_without_header_is_child_and_parent(model, mammals, capsys):
+    Path("one.tsv").write_text(f"fresh\t{mammals.names[10]}\n")
+    assert run(["insert", "model.parquet", "one.tsv"]) == 0
+    assert treeball.load("model.inserted.parquet").parent_of("fresh") == mammals.names[10]
+    Path("turned.tsv").write_text(f"{mammals.names[10]}\tfresh\n{mammals.names[10]}\tfresher\n")
+    assert run(["insert", "model.parquet", "turned.tsv", "--direction", "parent-child"]) == 0
+    assert "fresher" in treeball.load("model.inserted.parquet")
+
+
+def test_paths_from_the_top_may_be_given_whole(model, capsys):
+    Path("paths.txt").write_text("all > food > bread\nall > food > milk\nall > toys\n")
+    treeball.fit(treeball.read("paths.txt", format="breadcrumbs"), method="construct", dim=3).save("shop.parquet")
+    Path("more.txt").write_text("all > food > fruit > apples\n")
+    assert run(["insert", "shop.parquet", "more.txt", "--format", "breadcrumbs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["placed"] == 2
+
+
+def test_a_node_with_unknown_parent_goes_where_its_neighbours_are(model, mammals, capsys):
+    hierarchy = mammals.hierarchy
+    parent = int(np.argmax(np.diff(hierarchy.child_ptr)))
+    siblings = hierarchy.names.take(hierarchy.children_of(parent)[:3])
+    assert run(["insert", "model.parquet", "--near", ",".join(siblings), "--name", "stray", "-o", "out.parquet"]) == 0
+    assert f"'stray' goes below {hierarchy.names[parent]!r}" in capsys.readouterr().err
+    assert treeball.load("out.parquet").parent_of("stray") == hierarchy.names[parent]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("child,parent\nx,nowhere at all\n", "'nowhere at all' of 'x' is neither in the model nor"),
+        ("child,parent\n{2},{1}\nx,{1}\n", "is in the model already"),
+        ("child,parent\nx,y\ny,x\n", "cycle"),
+        ("child,parent\nx,x\ny,{1}\n", "itself"),
+        ("", "empty"),
+    ],
+)
+def test_bad_edges_are_refused_in_one_sentence(model, mammals, capsys, content, said):
+    names = list(mammals.names)
+    roots_child = next(n for n in names[2:] if mammals.parent_of(n) != names[1] and n != mammals.hierarchy.root)
+    Path("bad.csv").write_text(content.replace("{1}", names[1]).replace("{2}", roots_child))
+    assert run(["insert", "model.parquet", "bad.csv", "-o", "out.parquet"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in Path().iterdir()) == ["bad.csv", "model.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "nothing to do"),
+        (["--remove", "no such node"], "no node named"),
+        (["--rename", "nothing"], "OLD=NEW"),
+        (["--rename", "mammal.n.01=dog.n.01"], "already"),
+        (["--reparent", "mammal.n.01=dog.n.01"], "root"),
+        (["--reparent", "carnivore.n.01=dog.n.01"], "cycle"),
+        (["--remove", "mammal.n.01"], "root"),
+        (["--name", "x"], "--near"),
+        (["--near", "dog.n.01", "--name", "cat.n.01"], "already"),
+    ],
+)
+def test_bad_options_are_refused_in_one_sentence(model, capsys, options, said):
+    assert run(["insert", "model.parquet", *options, "-o", "out.parquet"]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert said in error
+    assert not Path("out.parquet").exists()
+
+
+def test_bad_arguments_in_python(mammals):
+    with pytest.raises(InputError, match="no new node"):
+        mammals.insert([])
+    with pytest.raises(InputError, match="can be named"):
+        mammals.insert([(None, "dog.n.01")])
+    with pytest.raises(InputError, match="cycle"):
+        mammals.insert([("x", "y"), ("y", "x")])
+    with pytest.raises(InputError, match="hyperbolic"):
+        Embedding(np.zeros((3, 2)), tree([0, 0]), "euclidean").insert([("x", "n1")])
