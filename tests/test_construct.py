@@ -1,13 +1,14 @@
 """The construction: geometry of what it places, and zero illness on every kind of tree."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeball import Embedding, Hierarchy
+from treeball import Embedding, Hierarchy, fit
 from treeball.geometry import poincare
 from treeball.geometry.spherical_code import ordered_code, smallest_angle, spherical_code
 from treeball.kernels import placing
@@ -161,3 +162,20 @@ def test_latitudes_beat_random_directions_by_far():
     assert code.shape == (size, dim)
     nearest = [math.acos(min(1.0, (c @ c.T - 2.0 * np.eye(size)).max())) for c in (random, code)]
     assert nearest[1] > 5 * nearest[0]
+
+
+def test_what_stays_ill_is_explained_with_the_dimension_that_would_do():
+    """A thick trunk: every node hangs below one of the last eight. Few such trees fit into the plane."""
+    rng = np.random.default_rng(1)
+    hierarchy = tree([int(rng.integers(max(0, i - 8), i)) for i in range(1, 500)])
+    embedding = fit(hierarchy, dim=2)
+    left = sum(embedding.evaluate().illness.counts().values())
+    assert left > 0
+    last = embedding.provenance["log"][-1]["text"]
+    assert f"{left:,} pair" in last
+    assert "ill: float64 carries a radius of about 30" in last
+    better = re.search(r"--dim (\d+) would do", last)
+    if better:
+        assert fit(hierarchy, dim=int(better[1])).evaluate().map == 1.0
+    else:
+        assert "no dimension up to 32 has" in last

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..limits import BALL_RADIUS
 from ..settings import FitSettings
 from .construct import construct
 
-__all__ = ["Dimension", "resolve", "smallest_dimension"]
+__all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 # First step of a pair when training from a construction; longer ones tear it, shorter ones take longer for the same.
@@ -66,10 +67,11 @@ class Dimension:
         return f"dimension {self.dim} is the smallest without ill nodes" + (f"; ill nodes: {costs}" if costs else "")
 
 
-def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0) -> Dimension:
-    """The smallest dimension in which the construction leaves no ill node within what float64 carries."""
+def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0, above: int = 1) -> Dimension:
+    """The smallest dimension `above` another in which the construction leaves no ill node within float64's radius."""
     lower: dict[int, float] = {}
-    for dim in DIMENSIONS:
+    share = 1.0
+    for dim in (dim for dim in DIMENSIONS if dim > above):
         share = construct(hierarchy, dim, seed=seed, threads=threads).ill_share
         if not share:
             return Dimension(dim, lower)
@@ -78,3 +80,18 @@ def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0) ->
         f"no dimension up to {DIMENSIONS[-1]} holds this hierarchy without ill nodes (still {share:.2%} there): "
         "its branches are too tall for float64; choose a dimension with --dim and live with some"
     )
+
+
+def why_ill(hierarchy: Hierarchy, settings: FitSettings, ill: int) -> str:
+    """A sentence on the pairs that construction and healing left ill: what stands in the way, and what would do."""
+    pairs = "1 pair stays" if ill == 1 else f"{ill:,} pairs stay"
+    reason = (
+        f"{pairs} ill: float64 carries a radius of about {BALL_RADIUS:g}, and {settings.dim} dimensions have no room"
+    )
+    if not hierarchy.is_tree:
+        return f"{pairs} ill; a node with several parents can be next to one of them only"
+    try:
+        found = smallest_dimension(hierarchy, settings.seed, settings.threads, above=settings.dim)
+    except InputError:
+        return f"{reason} for them within it; no dimension up to {DIMENSIONS[-1]} has"
+    return f"{reason} for them within it; --dim {found.dim} would do"

@@ -142,9 +142,11 @@ def _finished(run: Run) -> Embedding:
     if not settings.heal or settings.objective != "parents" or len(embedding) > HEAL_UP_TO_NODES:
         return embedding
     healing = heal(embedding, threads=settings.threads)
-    if not healing.moved:
-        return embedding
-    run.note(healing.note, healing=healing.to_dict())
+    if healing.moved:
+        run.note(healing.note, healing=healing.to_dict())
+    left = sum(healing.after.illness.counts().values())
+    if left and settings.method == "construct":
+        run.note(auto.why_ill(run.hierarchy, settings, left))
     provenance = {**embedding.provenance, "log": list(run.log)}
     return Embedding(healing.embedding.vectors, run.hierarchy, "poincare", provenance)
 

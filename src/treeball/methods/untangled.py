@@ -27,9 +27,10 @@ __all__ = ["initial_vectors", "train"]
 
 # For the objective ancestors a node must be nearer to the root than to its own children, so edges grow much faster.
 STEEP_GROWTH = 1.45
-# Shares of the epochs at which the steps get shorter, to this part, and at which the embedding is dilated.
+# Shares of the epochs at which the steps get shorter, to this part, and at which the embedding is dilated: against
+# random nodes early, because what is near is rarely drawn and needs many epochs to part.
 SHORTER_AT, SHORTER = 0.5, 0.3
-DILATED_AT = 0.8
+DILATED_AT = {True: 0.8, False: 0.25}
 
 
 def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.float64]:
@@ -45,12 +46,12 @@ def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.f
 def train(run: Run) -> Iterator[Epochs]:
     """The method `untangled`, from the epoch the run has reached to the last; yields after every few epochs."""
     settings = run.settings
-    shorter_at, dilated_at = (int(share * settings.epochs) for share in (SHORTER_AT, DILATED_AT))
+    shorter_at, dilated_at = (int(share * settings.epochs) for share in (SHORTER_AT, DILATED_AT[settings.whole]))
     first = descent_of(run.vectors, run.hierarchy, settings)
     later = descent_of(run.vectors, run.hierarchy, settings.replace(lr=SHORTER * settings.lr))
     while run.epoch < settings.epochs:
         if run.epoch == dilated_at and not any("dilated" in entry for entry in run.log):
             run.vectors[:], clamped = dilate_ball(run.vectors, settings.dilation, settings.radius_limit)
             run.clamped += clamped
-            run.note(f"dilated by {settings.dilation:g}, to make room for the last mistakes", dilated=settings.dilation)
+            run.note(f"dilated by {settings.dilation:g}", dilated=settings.dilation)
         yield run.descend(first if run.epoch < shorter_at else later, shorter_at, dilated_at)
