@@ -16,7 +16,7 @@ DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 # First step of a pair when training from a construction; longer ones tear it, shorter ones take longer for the same.
 WHOLE_STEP, SAMPLED_STEP = 0.03, 0.1
 # How far the construction is drawn together, and the dilation near the end.
-CONTRACT, DILATION = 0.07, 1.6
+CONTRACT, DILATION = 0.05, 1.6
 # The sample that stands for all but the nearest nodes gets too thin beyond this many.
 WHOLE_UP_TO_NODES = 20_000
 

@@ -30,7 +30,7 @@ STEEP_GROWTH = 1.45
 # Shares of the epochs at which the steps get shorter, to this part, and at which the embedding is dilated: against
 # random nodes early, because what is near is rarely drawn and needs many epochs to part.
 SHORTER_AT, SHORTER = 0.5, 0.3
-DILATED_AT = {True: 0.8, False: 0.25}
+DILATED_AT = {True: 0.6, False: 0.25}
 
 
 def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.float64]:

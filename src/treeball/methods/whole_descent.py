@@ -20,7 +20,7 @@ from .descent import Epochs
 __all__ = ["WholeDescent"]
 
 # Non-positives that are listed for every node, and the epochs after which the lists are made anew.
-NEAREST, REFRESH = 50, 10
+NEAREST, REFRESH = 100, 10
 
 
 class WholeDescent:
