@@ -47,7 +47,7 @@ LARGEST_RADIUS = 33.5
 # sample has to do, and as many ill ones in it as are GOOD_ENOUGH, for every other candidate costs seconds.
 GLANCE, ALL_NODES, SAMPLE, GOOD_ENOUGH = 400, 200_000, 4_000, 0.002
 # Taller trees are tried with steeper growth first: their upper edges shrink to a space that is as good as flat.
-TALL = 24
+TALL, VERY_TALL = 24, 60
 # So many comparisons cost less than the building of a search tree.
 BRUTE_FORCE_PAIRS = 400_000_000
 # Plans that are tried for a tree of a million nodes, and more for smaller ones.
@@ -222,8 +222,10 @@ class Scaffold:
         shortest = max(1.0, 1.1 * self.largest_need)
         steepest = math.exp(min(0.2, 200.0 / height))
         growths = [1.05, 1.01]
-        if height > TALL:
+        if height > VERY_TALL:
             growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
+        elif height > TALL:
+            growths = [1.1, 1.05, 1.03, 1.01]
         for budget in BUDGETS:
             for growth in growths:
                 longest = shortest
