@@ -13,8 +13,8 @@ from .construct import construct
 __all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
-# First step of a pair when training from a construction; longer ones tear it, shorter ones take longer for the same.
-WHOLE_STEP, SAMPLED_STEP = 0.03, 0.1
+# First step of a pair: longer ones tear a construction, shorter ones take longer for the same.
+WHOLE_STEP, SAMPLED_STEP = 0.03, 0.02
 # How far the construction is drawn together, and the dilation near the end.
 CONTRACT, DILATION = 0.05, 1.6
 # The sample that stands for all but the nearest nodes gets too thin beyond this many.
@@ -41,14 +41,16 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
             if not hierarchy.is_tree:
                 reason += "; a node with several parents is placed by the first"
         else:
-            whole = hierarchy.n_nodes <= WHOLE_UP_TO_NODES
-            step = WHOLE_STEP if whole else SAMPLED_STEP
-            settings = settings.replace(
-                method="untangled", init="construct", contract=CONTRACT, whole=whole, dilation=DILATION,
-                lr=step * settings.batch, burn_in=0,
-            )  # fmt: skip
-            against = "against all nodes" if whole else "against random nodes"
-            reason = f"auto: training from a construction, {against}: {shape} needs it for the objective ancestors"
+            needs = f"{shape} needs it for the objective ancestors"
+            if hierarchy.n_nodes <= WHOLE_UP_TO_NODES:
+                settings = settings.replace(
+                    method="untangled", init="construct", contract=CONTRACT, whole=True, dilation=DILATION,
+                    lr=WHOLE_STEP * settings.batch, burn_in=0,
+                )  # fmt: skip
+                reason = f"auto: training from a construction, against all nodes: {needs}"
+            else:
+                settings = settings.replace(method="ga-dl", lr=SAMPLED_STEP * settings.batch, dilation_limit=1)
+                reason = f"auto: ga-dl, against random nodes: {needs}"
         reasons.append(reason)
     return settings, reasons
 
