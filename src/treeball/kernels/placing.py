@@ -33,6 +33,16 @@ def heights(order, parent):
 
 
 @compiled
+def depths(order, parent):
+    """Distance from the root in edges, int32 (n,)."""
+    depth = np.zeros(order.size, np.int32)
+    for rank in range(1, order.size):
+        node = order[rank]
+        depth[node] = depth[parent[node]] + 1
+    return depth
+
+
+@compiled
 def edge_lengths(order, parent, height, budget, longest, log_growth):
     """Length of the edge from every node to its parent, float64 (n,), 0 for the root.
 

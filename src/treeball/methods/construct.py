@@ -115,6 +115,8 @@ class Scaffold:
         self.hierarchy, self.dim, self.threads = hierarchy, dim, thread_count(threads)
         self.order, self.parent = hierarchy.topological_order, hierarchy.primary_parent
         self.height = placing.heights(self.order, self.parent)
+        # In the tree of primary parents: a DAG may have a shorter way to the root.
+        self.depth = placing.depths(self.order, self.parent)
         counts = np.bincount(self.parent[self.parent >= 0], minlength=hierarchy.n_nodes)
         self.counts = counts
         self.child_ptr = np.concatenate([[0], np.cumsum(counts)])
@@ -176,7 +178,7 @@ class Scaffold:
 
         def place(nodes: NDArray[np.int32]) -> None:
             placing.place_children(
-                nodes, self.parent, self.hierarchy.depth, self.child_ptr, self.child_idx, length,
+                nodes, self.parent, self.depth, self.child_ptr, self.child_idx, length,
                 self.code_begin, self.code_end, self.code_cosine, self.rows, norm, vectors,
             )  # fmt: skip
 

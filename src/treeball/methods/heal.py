@@ -188,7 +188,7 @@ def _subtrees(hierarchy: Hierarchy, tops: NDArray[np.int64]) -> Mask:
 def _settle(scaffold: Scaffold, vectors: Floats, loose: Mask) -> int:
     """Give the `loose` nodes new places, changing `vectors`; -> how many found a free one."""
     # Inner nodes before leaves, level by level, the tallest first: they have the shortest edges and need the most room.
-    depth, height = scaffold.hierarchy.depth, scaffold.height
+    depth, height = scaffold.depth, scaffold.height
     order = np.lexsort((-height, depth, height == 0)).astype(np.int32)
     movers = order[loose[order]]
     found = np.zeros(movers.size, np.bool_)

@@ -226,7 +226,9 @@ def _settle(hierarchy: Hierarchy, points: Floats, loose: Mask) -> tuple[Ints, Ma
     height = placing.heights(hierarchy.topological_order, parent)
     # Inner nodes before leaves, level by level, the tallest first: they have the shortest edges and need the most room.
     movers = np.flatnonzero(loose)
-    movers = movers[np.lexsort((-height[movers], hierarchy.depth[movers], height[movers] == 0))]
+    # In the tree of primary parents: a DAG may have a shorter way to the root.
+    depth = placing.depths(hierarchy.topological_order, parent)
+    movers = movers[np.lexsort((-height[movers], depth[movers], height[movers] == 0))]
     found = np.zeros(movers.size, np.bool_)
     directions = _directions(points.shape[1])
     settled = ~loose
