@@ -53,7 +53,7 @@ def block_keys(block, factor, u, keys):
 
 
 @compiled
-def _contains(nodes, first, last, node):
+def contains(nodes, first, last, node):
     """Whether `node` is among nodes[first:last], which ascend."""
     low, high = first, last
     while low < high:
@@ -116,7 +116,7 @@ def rank_positives(vectors, blocks, factors, sources, positive_ptr, positive_idx
                     if not key <= limit:
                         continue
                     other = b * WIDTH + w
-                    if other == node or _contains(positive_idx, first, last, other):
+                    if other == node or contains(positive_idx, first, last, other):
                         continue
                     if key < best[i - start]:
                         best[i - start] = key

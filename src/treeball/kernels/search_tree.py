@@ -14,7 +14,7 @@ import numpy as np
 
 from .box_tree import FANOUT, SHIFT, WIDTH
 from .compiler import compiled
-from .rank import _contains
+from .rank import contains
 
 SLACK = 1.0 + 1e-12
 
@@ -167,7 +167,7 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
                     if not key <= limit:
                         continue
                     other = tree.codes[block * WIDTH + w]
-                    if other == node or _contains(positive_idx, first, last, other):
+                    if other == node or contains(positive_idx, first, last, other):
                         continue
                     if key < best or (key == best and other < offender[i]):
                         best = key

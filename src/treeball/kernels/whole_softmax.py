@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from .compiler import compiled
+from .rank import contains
 from .sampling import GOLDEN, below, mix, stream, visiting_order
 from .steps import SMALL_SHARE, clamp
 
@@ -71,9 +72,9 @@ def train_whole(
                 bits = mix(state)
                 node = below(bits, n)
                 # What is listed counts there, and only there.
-                if node == head or _contains(near[head], 0, near.shape[1], node):
+                if node == head or contains(near[head], 0, near.shape[1], node):
                     continue
-                if not _contains(positive_idx, first, last, node):
+                if not contains(positive_idx, first, last, node):
                     chosen[count] = node
                     count += 1
             for j in range(count):
@@ -90,18 +91,6 @@ def train_whole(
                 counters[FAILED_EPOCH] = first_epoch + epoch
                 counters[FAILED_NODE] = head
                 return
-
-
-@compiled
-def _contains(nodes, first, last, node):
-    low, high = first, last
-    while low < high:
-        middle = (low + high) // 2
-        if nodes[middle] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return low < last and nodes[low] == node
 
 
 @compiled(fastmath=_FAST)
