@@ -17,7 +17,7 @@ import numpy as np
 
 import treeball
 from train_speed import noun_tree
-from treeball.evaluation.ranking import _compare_all, _positives_of
+from treeball.evaluation.ranking import compare_all, positives_of
 from treeball.methods.construct import construct
 from treeball.search import SearchTree
 from treeball.workers import available_cores
@@ -57,12 +57,12 @@ def compare(title: str, embedding: treeball.Embedding, size: int) -> None:
     positives = embedding.hierarchy.positives("parents")
     nodes = np.flatnonzero(np.diff(positives[0]))
     sample = np.sort(np.random.default_rng(0).choice(nodes, size, replace=False))
-    own, few = _positives_of(sample, positives), sample[:16]
+    own, few = positives_of(sample, positives), sample[:16]
     SearchTree(x[:1000], factor[:1000]).rank([1], [0, 1], [0])  # compiles
-    _compare_all(x, factor, few, *_positives_of(few, positives), 1)
+    compare_all(x, factor, few, *positives_of(few, positives), 1)
     build, tree = timed(SearchTree, x, factor)
-    pruned, found = timed(tree.rank, nodes, *_positives_of(nodes, positives))
-    every, expected = timed(_compare_all, x, factor, sample, *own, available_cores())
+    pruned, found = timed(tree.rank, nodes, *positives_of(nodes, positives))
+    every, expected = timed(compare_all, x, factor, sample, *own, available_cores())
     plain, ranks = timed(numpy_ranks, embedding, sample[:100])
     at = np.searchsorted(nodes, sample)
     same = all(np.array_equal(a[at], b) for a, b in zip(found, expected, strict=True))

@@ -151,16 +151,16 @@ def rank(
     sources = bearing
     if sample and sample < bearing.size:
         sources = np.sort(np.random.default_rng(seed).choice(bearing, sample, replace=False))
-    ptr, idx = _positives_of(sources, positives)
+    ptr, idx = positives_of(sources, positives)
     if tree is not None:
         ranks, precision, offender = tree.rank(sources, ptr, idx, threads=threads)
     else:
-        ranks, precision, offender = _compare_all(coordinates, factor, sources, ptr, idx, threads)
+        ranks, precision, offender = compare_all(coordinates, factor, sources, ptr, idx, threads)
     margin = _margin(coordinates, factor, geometry, sources, ptr, idx, offender)
     return Ranking(sources, ptr, idx, ranks, precision, offender, bearing.size, margin)
 
 
-def _positives_of(sources: Ints, positives: Positives) -> Positives:
+def positives_of(sources: Ints, positives: Positives) -> Positives:
     """The positives of some nodes: pointers (m+1,) and codes, from those of all nodes."""
     ptr, idx = positives
     counts = np.diff(ptr)[sources]
@@ -179,14 +179,14 @@ def _tried_tree(
     """
     tree = SearchTree(coordinates, factor)
     pilot = np.random.default_rng(0).choice(bearing, min(bearing.size, _PILOT_SOURCES), replace=False)
-    tree.rank(pilot[:1], *_positives_of(pilot[:1], positives), threads=threads)  # compiles
+    tree.rank(pilot[:1], *positives_of(pilot[:1], positives), threads=threads)  # compiles
     started = time.perf_counter()
-    share = tree.visited_share(pilot, *_positives_of(pilot, positives), threads=threads)
+    share = tree.visited_share(pilot, *positives_of(pilot, positives), threads=threads)
     seconds = (time.perf_counter() - started) / pilot.size * bearing.size
     return (tree, seconds) if share < _WORTHWHILE_SHARE else (None, math.inf)
 
 
-def _compare_all(
+def compare_all(
     coordinates: Floats, factor: Floats, sources: Ints, ptr: Ints, idx: NDArray[np.int32], threads: int
 ) -> tuple[Ints, Floats, Ints]:
     """Ranks, precisions and offenders as `SearchTree.rank` gives them, from the comparison with every node."""

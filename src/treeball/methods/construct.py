@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..evaluation.ranking import compare_all, positives_of
 from ..geometry import poincare
 from ..geometry.capacity import radius_for_angle
 from ..geometry.spherical_code import ordered_code, smallest_angle
 from ..hierarchy import Hierarchy
 from ..kernels import placing
-from ..kernels.rank import rank_positives, to_blocks
 from ..limits import BALL_RADIUS, margin_from_radius
 from ..search import SearchTree
 from ..workers import in_parts, thread_count
@@ -196,17 +196,14 @@ class Scaffold:
         """Share of `sources` whose parents are not nearer than every other node."""
         if not sources.size:
             return 0.0
-        ptr, idx = self.hierarchy.positives("parents")
-        counts = np.diff(ptr)[sources]
-        own_ptr = np.concatenate([[0], np.cumsum(counts)])
-        positives = idx[np.repeat(ptr[sources] - own_ptr[:-1], counts) + np.arange(own_ptr[-1])]
+        ptr, positives = positives_of(sources, self.hierarchy.positives("parents"))
         factor = 1.0 / poincare.one_minus_square(vectors)
         if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
-            ranks = SearchTree(vectors, factor).rank(sources, own_ptr, positives, threads=self.threads)[0]
+            ranks = SearchTree(vectors, factor).rank(sources, ptr, positives, threads=self.threads)[0]
         else:
-            ranks = _brute_force_ranks(vectors, factor, sources, own_ptr, positives, self.threads)
+            ranks = compare_all(vectors, factor, sources, ptr, positives, self.threads)[0]
         # Of several parents, which only a DAG has, the construction can place a node next to one.
-        return float(np.mean(np.minimum.reduceat(ranks, own_ptr[:-1]) > 1))
+        return float(np.mean(np.minimum.reduceat(ranks, ptr[:-1]) > 1))
 
     def sample(self, size: int, seed: int) -> Ints:
         """Nodes to look at: half of them inner ones, which fall ill first."""
@@ -235,24 +232,6 @@ class Scaffold:
                     yield Plan(budget, longest, growth)
                     longest *= 1.5
                 yield Plan(budget, budget, growth)
-
-
-def _brute_force_ranks(
-    vectors: Floats, factor: Floats, sources: Ints, ptr: Ints, positives: NDArray[np.int32], threads: int
-) -> Ints:
-    blocks, factors = to_blocks(vectors, factor)
-    ranks = np.empty(positives.size, np.int64)
-    precision, offender = np.empty(sources.size), np.empty(sources.size, np.int64)
-
-    def work(part: slice) -> None:
-        first, last = ptr[part.start], ptr[part.stop]
-        rank_positives(
-            vectors, blocks, factors, sources[part], ptr[part.start : part.stop + 1] - first, positives[first:last],
-            ranks[first:last], precision[part], offender[part],
-        )  # fmt: skip
-
-    in_parts(work, sources.size, threads)
-    return ranks
 
 
 def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0) -> Construction:
