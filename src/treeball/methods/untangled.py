@@ -27,10 +27,9 @@ __all__ = ["initial_vectors", "train"]
 
 # For the objective ancestors a node must be nearer to the root than to its own children, so edges grow much faster.
 STEEP_GROWTH = 1.45
-# Shares of the epochs at which the steps get shorter, to this part, and at which the embedding is dilated: against
-# random nodes early, because what is near is rarely drawn and needs many epochs to part.
+# Shares of the epochs at which the steps get shorter, to this part, and at which the embedding is dilated.
 SHORTER_AT, SHORTER = 0.5, 0.3
-DILATED_AT = {True: 0.6, False: 0.25}
+DILATED_AT = 0.6
 
 
 def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.float64]:
@@ -46,7 +45,7 @@ def initial_vectors(hierarchy: Hierarchy, settings: FitSettings) -> NDArray[np.f
 def train(run: Run) -> Iterator[Epochs]:
     """The method `untangled`, from the epoch the run has reached to the last; yields after every few epochs."""
     settings = run.settings
-    shorter_at, dilated_at = (int(share * settings.epochs) for share in (SHORTER_AT, DILATED_AT[settings.whole]))
+    shorter_at, dilated_at = (int(share * settings.epochs) for share in (SHORTER_AT, DILATED_AT))
     first = descent_of(run.vectors, run.hierarchy, settings)
     later = descent_of(run.vectors, run.hierarchy, settings.replace(lr=SHORTER * settings.lr))
     while run.epoch < settings.epochs:
