@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .search import SearchTree
 
 Floats = NDArray[np.float64]
+_NUMBERS_AT_ONCE = 4_000_000
 _SPACES = {"poincare": poincare, "lorentz": lorentz, "euclidean": euclidean}
 
 
@@ -109,7 +110,18 @@ class Embedding(Questions):
 
     def distances_between(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
         """Distances of pairs of nodes given by their codes, which broadcast."""
-        return np.asarray(self.space.distance(self.vectors[first], self.vectors[second]))
+        first, second = np.broadcast_arrays(first, second)
+        result = np.empty(first.size)
+        # A block at a time: millions of pairs would else be copied, vectors and all, at once.
+        step = max(1, _NUMBERS_AT_ONCE // self.vectors.shape[1])
+        for begin in range(0, first.size, step):
+            part = slice(begin, begin + step)
+            result[part] = self.space.distance(self.vectors[first.flat[part]], self.vectors[second.flat[part]])
+        return result.reshape(first.shape)
+
+    def ball(self) -> Floats:
+        """Coordinates in the Poincaré ball, (n, dim), of an embedding in hyperbolic space."""
+        return hyperboloid_to_ball(self.vectors) if self.geometry == "lorentz" else self.vectors
 
     @cached_property
     def search_tree(self) -> SearchTree:
@@ -139,7 +151,7 @@ class Embedding(Questions):
         """Coordinates x (n, d) and factors f (n,) such that ``|x_u - x_v|^2 f_v`` orders v like the distance from u."""
         if self.geometry == "euclidean":
             return self.vectors, np.ones(len(self))
-        ball = self.vectors if self.geometry == "poincare" else hyperboloid_to_ball(self.vectors)
+        ball = self.ball()
         return ball, 1.0 / poincare.one_minus_square(ball)
 
     # ---- scores and files ----

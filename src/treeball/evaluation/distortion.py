@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..geometry import euclidean, lorentz, poincare
 from ..hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ EXACT_UP_TO_NODES = 2_000
 DEFAULT_PAIRS = 200_000
 # Numbers in one temporary array.
 _BLOCK = 1 << 20
-_SPACES = {"poincare": poincare, "lorentz": lorentz, "euclidean": euclidean}
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def distortion(embedding: Embedding, *, sample: int | None = None, seed: int = 0
     lengths = (
         _graph_distance(hierarchy, first, second) if metric == "graph" else _tree_distance(hierarchy, first, second)
     )
-    ratios = _distance(embedding, first, second) / lengths
+    ratios = embedding.distances_between(first, second) / lengths
     scale, average, spread = _best_scale(ratios)
     interval = None
     if not exact:
@@ -145,17 +143,6 @@ def _worst(ratios: Floats) -> float:
         return math.nan
     least = float(ratios.min())
     return float(ratios.max()) / least if least > 0.0 else math.inf
-
-
-def _distance(embedding: Embedding, first: Ints, second: Ints) -> Floats:
-    """Distances of pairs of nodes, a block at a time."""
-    between, vectors = _SPACES[embedding.geometry].distance, embedding.vectors
-    step = max(1, _BLOCK // vectors.shape[1])
-    result = np.empty(first.size)
-    for begin in range(0, first.size, step):
-        part = slice(begin, begin + step)
-        result[part] = between(vectors[first[part]], vectors[second[part]])
-    return result
 
 
 def _tree_distance(hierarchy: Hierarchy, first: Ints, second: Ints) -> Ints:

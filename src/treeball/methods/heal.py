@@ -21,7 +21,6 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..evaluation import Evaluation
 from ..geometry import poincare
-from ..geometry.models import hyperboloid_to_ball
 from ..hierarchy import Hierarchy
 from ..kernels.settling import settle
 from .construct import Scaffold
@@ -96,7 +95,7 @@ def heal(embedding: Embedding, *, threads: int = 0, watch: Callable[[int, Evalua
     if embedding.geometry == "euclidean":
         raise InputError("heal works in hyperbolic space: this embedding is Euclidean, fit it with another method")
     hierarchy = embedding.hierarchy
-    given = embedding.vectors if embedding.geometry == "poincare" else hyperboloid_to_ball(embedding.vectors)
+    given = embedding.ball()
     vectors = np.array(given)
     scaffold = Scaffold(hierarchy, embedding.dim, threads)
     record = {**embedding.provenance, "objective": "parents"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..editing import Edit, add_edges, read_edges, remove_nodes, rename_nodes, reparent_nodes
 from ..embedding import Embedding
 from ..errors import InputError
-from ..geometry.models import ball_to_hyperboloid, hyperboloid_to_ball
+from ..geometry.models import ball_to_hyperboloid
 from ..hierarchy import Hierarchy
 from ..kernels import box_tree, placing
 from ..kernels.inserting import settle_new
@@ -161,7 +161,7 @@ def _log_entry(embedding: Embedding, text: str) -> dict[str, Any]:
 def _placed(embedding: Embedding, edit: Edit, threads: int) -> Insertion:
     hierarchy, loose = edit.hierarchy, edit.loose
     lorentz = embedding.geometry == "lorentz"
-    ball = hyperboloid_to_ball(embedding.vectors) if lorentz else embedding.vectors
+    ball = embedding.ball()
     stays = edit.origin >= 0
     points = np.zeros((hierarchy.n_nodes, embedding.dim))
     points[stays] = ball[edit.origin[stays]]
@@ -184,7 +184,7 @@ def _placed(embedding: Embedding, edit: Edit, threads: int) -> Insertion:
 
 def _healed(insertion: Insertion, loose: Mask, threads: int) -> Insertion:
     before = insertion.embedding
-    given = before.vectors if before.geometry == "poincare" else hyperboloid_to_ball(before.vectors)
+    given = before.ball()
     healing = heal(_with_room(before, given, insertion, threads), threads=threads)
     made = healing.embedding
     moved = np.flatnonzero((made.vectors != given).any(axis=1) & ~loose)

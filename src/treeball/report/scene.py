@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..geometry import poincare
-from ..geometry.models import hyperboloid_to_ball
 from ..hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def disk_points(embedding: Embedding) -> Floats:
             "these vectors are Euclidean, and the disk shows hyperbolic ones: fit with the method poincare, lorentz "
             "or another that is not euclidean"
         )
-    return hyperboloid_to_ball(embedding.vectors) if embedding.geometry == "lorentz" else embedding.vectors
+    return embedding.ball()
 
 
 def make_scene(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...embedding import _SPACES
 from ...evaluation import Evaluation
 from ...settings import Objective
 from .nearest import nearest_nodes
@@ -22,7 +21,6 @@ Ints = NDArray[np.int64]
 NEAREST = 5
 NEAREST_UP_TO_NODES = 200_000  # beyond this the search takes longer than anyone waits for a page
 MOST_ILL_PAIRS = 150_000  # beyond this a page grows too large; the worst are kept
-_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,16 @@ def measure(embedding: Embedding, objective: Objective | None = None, threads: i
     parent = hierarchy.primary_parent.astype(np.int64)
     child = np.flatnonzero(parent >= 0)
     parent_distance = np.full(len(embedding), np.nan)
-    parent_distance[child] = distances(embedding, child, parent[child])
+    parent_distance[child] = embedding.distances_between(child, parent[child])
     nearest = nearest_distance = None
     if len(embedding) <= NEAREST_UP_TO_NODES:
         nearest = nearest_nodes(embedding, NEAREST, threads)
         nearest_distance = np.full(nearest.shape, np.nan)
         row, column = np.nonzero(nearest >= 0)
-        nearest_distance[row, column] = distances(embedding, row, nearest[row, column])
+        nearest_distance[row, column] = embedding.distances_between(row, nearest[row, column])
     illness = evaluation.illness
-    own = distances(embedding, illness.node, illness.positive)
-    offender = distances(embedding, illness.node, illness.offender)
+    own = embedding.distances_between(illness.node, illness.positive)
+    offender = embedding.distances_between(illness.node, illness.offender)
     worst = np.argsort(offender - own, kind="stable")[:MOST_ILL_PAIRS]
     return Facts(
         evaluation=evaluation,
@@ -92,17 +90,6 @@ def measure(embedding: Embedding, objective: Objective | None = None, threads: i
     )
 
 
-def distances(embedding: Embedding, first: Ints, second: Ints) -> Floats:
-    """Distances of pairs of nodes, a block at a time."""
-    between, vectors = _SPACES[embedding.geometry].distance, embedding.vectors
-    step = max(1, _BLOCK // vectors.shape[1])
-    result = np.empty(first.size)
-    for begin in range(0, first.size, step):
-        part = slice(begin, begin + step)
-        result[part] = between(vectors[first[part]], vectors[second[part]])
-    return result
-
-
 def _margins(embedding: Embedding, evaluation: Evaluation) -> Floats:
     ranking = evaluation.ranking
     margin = np.full(len(embedding), np.nan)
@@ -110,8 +97,8 @@ def _margins(embedding: Embedding, evaluation: Evaluation) -> Floats:
     if not ranked.size:
         return margin
     sources = np.repeat(ranking.sources, np.diff(ranking.positive_ptr))
-    to_positive = distances(embedding, sources, ranking.positive_idx.astype(np.int64))
+    to_positive = embedding.distances_between(sources, ranking.positive_idx.astype(np.int64))
     farthest = np.maximum.reduceat(to_positive, ranking.positive_ptr[:-1])[ranked]
     nodes = ranking.sources[ranked]
-    margin[nodes] = distances(embedding, nodes, ranking.offender[ranked]) - farthest
+    margin[nodes] = embedding.distances_between(nodes, ranking.offender[ranked]) - farthest
     return margin

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...geometry import poincare
-from ...geometry.models import hyperboloid_to_ball
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
@@ -38,7 +37,7 @@ def shows_vectors(embedding: Embedding) -> bool:
 
 def places_of_vectors(embedding: Embedding) -> Places:
     """Places of 2-d hyperbolic vectors, in the order of the hierarchy's codes."""
-    points = hyperboloid_to_ball(embedding.vectors) if embedding.geometry == "lorentz" else embedding.vectors
+    points = embedding.ball()
     parent = embedding.hierarchy.primary_parent.astype(np.int64)
     child = np.flatnonzero(parent >= 0)
     above = parent[child]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...embedding import _SPACES, Embedding
+from ...embedding import Embedding
 from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY, KINDS
 from ...geometry.capacity import insufficient, log_guaranteed, log_lower_bound, radius_needed_upper
@@ -27,7 +27,6 @@ _CAPACITY_NODES, _CAPACITY_COMPARISONS = 20_000, 300_000_000
 _DILATED_NODES, _DILATED_COMPARISONS = 1_500, 80_000_000
 _FEWEST_NODES = 100
 _HISTOGRAM_BINS = 40
-_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -125,17 +124,6 @@ class Dilated:
         return asdict(self) | {"ill": dict(zip(KINDS, self.ill, strict=True))}
 
 
-def distances(embedding: Embedding, first: Ints, second: Ints) -> Floats:
-    """Distances of pairs of nodes, a block at a time."""
-    between, vectors = _SPACES[embedding.geometry].distance, embedding.vectors
-    step = max(1, _BLOCK // vectors.shape[1])
-    result = np.empty(first.size)
-    for begin in range(0, first.size, step):
-        part = slice(begin, begin + step)
-        result[part] = between(vectors[first[part]], vectors[second[part]])
-    return result
-
-
 def measure_capacity(embedding: Embedding, threads: int) -> Sufficiency | None:
     """Room around the inner nodes, or around a sample of them; None in Euclidean space, which has no such bounds."""
     if embedding.geometry == "euclidean":
@@ -202,7 +190,7 @@ def measure_precision(embedding: Embedding, evaluation: Evaluation) -> Precision
     hyperbolic = embedding.geometry != "euclidean"
     parent = embedding.hierarchy.primary_parent.astype(np.int64)
     below = np.flatnonzero(parent >= 0)
-    edges = distances(embedding, below, parent[below])
+    edges = embedding.distances_between(below, parent[below])
     record = embedding.provenance.get("clamped") or {}
     limit = record.get("at_radius") if hyperbolic else None
     bins = np.linspace(0.0, max(top, 1e-9), _HISTOGRAM_BINS + 1)
@@ -230,9 +218,9 @@ def _undecided(embedding: Embedding, evaluation: Evaluation, radii: Floats) -> i
         return 0
     node = np.repeat(ranking.sources, np.diff(ranking.positive_ptr))
     positive = ranking.positive_idx.astype(np.int64)
-    farthest = np.maximum.reduceat(distances(embedding, node, positive), ranking.positive_ptr[:-1])[ranked]
+    farthest = np.maximum.reduceat(embedding.distances_between(node, positive), ranking.positive_ptr[:-1])[ranked]
     source, offender = ranking.sources[ranked], ranking.offender[ranked]
-    margin = np.abs(distances(embedding, source, offender) - farthest)
+    margin = np.abs(embedding.distances_between(source, offender) - farthest)
     outermost = np.maximum(radii[source], radii[offender])
     blur = np.array([_resolution(radius) for radius in np.unique(np.ceil(outermost))])
     level = np.unique(np.ceil(outermost), return_inverse=True)[1]

@@ -20,7 +20,7 @@ from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY, INTRA_SUBTREE, KINDS
 from .advice import Commands
 from .groups import RankedPairs, subtree_of, top_nodes
-from .room import distances, radius_enough, short_of_room
+from .room import radius_enough, short_of_room
 
 Ints = NDArray[np.int64]
 
@@ -119,8 +119,8 @@ class Examiner:
         ranks = self.evaluation.ranking.ranks
         ranks = ranks[ranks > 1]
         chosen = np.argsort(-ranks, kind="stable")[:most]
-        own = distances(self.embedding, illness.node[chosen], illness.positive[chosen])
-        other = distances(self.embedding, illness.node[chosen], illness.offender[chosen])
+        own = self.embedding.distances_between(illness.node[chosen], illness.positive[chosen])
+        other = self.embedding.distances_between(illness.node[chosen], illness.offender[chosen])
         found = []
         for i, near, far in zip(chosen.tolist(), other.tolist(), own.tolist(), strict=True):
             kind, positive = int(illness.kind[i]), int(illness.positive[i])
@@ -249,7 +249,7 @@ class Examiner:
             return None
         if node not in self._rooms:
             everyone = np.arange(self.hierarchy.n_nodes)
-            away = distances(self.embedding, np.full_like(everyone, node), everyone)
+            away = self.embedding.distances_between(np.full_like(everyone, node), everyone)
             self._rooms[node] = float(np.partition(away, self._children(node))[self._children(node)])
         return self._rooms[node]
 
