@@ -12,7 +12,7 @@ from .errors import InputError
 from .limits import BALL_RADIUS, PUBLISHED_RADIUS
 
 Method = Literal[
-    "auto", "construct", "untangled", "poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"
+    "auto", "construct", "sharpened", "poincare", "lorentz", "euclidean", "ga-dl", "ga-dl-rw", "ga-rw", "sarkar"
 ]
 Init = Literal["random", "construct"]
 Objective = Literal["parents", "ancestors"]
@@ -26,11 +26,10 @@ class FitSettings:
     Parameters
     ----------
     method
-        auto constructs and heals, or trains from a construction, whichever suits the hierarchy and the objective;
-        construct (capacity-guided construction); untangled (training from a construction drawn together, with a
-        dilation near the end); poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018),
-        euclidean; the geometry-aware ga-dl (dilation), ga-dl-rw (dilation and re-weighted closure edges) and ga-rw
-        (those edges alone); sarkar (Sala et al. 2018).
+        auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
+        construct (capacity-guided construction); sharpened (training whose loss comes to count ranks, as MAP does);
+        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
+        ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018).
     dim
         Dimension of the space; auto (0 in Python) takes the smallest in which a construction leaves no ill pair.
     objective
@@ -46,6 +45,8 @@ class FitSettings:
     whole
         Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
         epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
+    sharpen
+        Epochs at the end in which the method sharpened sharpens; at most half of all.
     burn_in
         Epochs at the start that run at a reduced learning rate, so that directions form before distances.
     burn_in_factor
@@ -94,6 +95,7 @@ class FitSettings:
     batch: int = 10
     negatives: int = 50
     whole: bool = False
+    sharpen: int = 200
     burn_in: int = 20
     burn_in_factor: float = 0.01
     weighted: bool = False
@@ -125,6 +127,7 @@ class FitSettings:
             _whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
         _require(self.dim <= 4096, f"dim must be at most 4096, not {self.dim}: a few dozen are plenty for any tree")
         _whole("epochs", self.epochs, 0)
+        _whole("sharpen", self.sharpen, 0)
         _whole("batch", self.batch, 1)
         _whole("negatives", self.negatives, 1)
         _require(

@@ -1,6 +1,9 @@
 """Training against all nodes at once: one step of a node A for all its positives P and the softmax over everybody else.
 
-    L_A = sum_{p in P} [ d(A, p) + log( exp(-d(A, p)) + Z ) ],    Z = sum of exp(-d(A, x)) over the non-positives x
+    L_A = 1/|P| sum_{p in P} log(1 + Z / w(p)),    w(x) = exp(-k d(A, x)),    Z = sum of w(x) over the non-positives x
+
+Every node counts the same, as it does in MAP. With sharpness k = 1 this is the softmax of equation 2; the larger k, the
+nearer Z / w(p) comes to the number of nodes that are nearer than p, which is what MAP counts.
 
 Z is ruled by the few nodes that are nearest, and those are listed (`near`), so they are summed exactly; all others are
 estimated by a uniform sample, each for its share of them. That is what a full softmax would do, at the cost of some
@@ -26,8 +29,8 @@ _FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 @compiled
 def train_whole(
-    vectors, heads, positive_ptr, positive_idx, near, most_positives, steps, first_epoch, samples, bound, seed, worker,
-    workers, counters,
+    vectors, heads, positive_ptr, positive_idx, near, most_positives, steps, first_epoch, samples, sharpness,
+    bound, seed, worker, workers, counters,
 ):  # fmt: skip
     """Do one worker's share of some epochs, changing `vectors` in place.
 
@@ -38,8 +41,9 @@ def train_whole(
     positive_ptr, positive_idx : CSR of the positives of every node, ascending
     near : int32 (n, k), non-positives nearest to each node, ascending; -1 for none
     most_positives : largest number of positives of a node
-    steps : float64 (epochs,), step of a pair in each epoch; `first_epoch` is the number of the first
+    steps : float64 (epochs,), step of an average pair in each epoch; `first_epoch` is the number of the first
     samples : uniform nodes drawn for each step
+    sharpness : int, the factor k on distances
     bound : largest norm
     seed, worker, workers : fix the random stream, and which share of the heads is visited
     counters : float64 (5,), out: loss and pairs of the last epoch, clamped vectors, epoch (or -1) and node of a failure
@@ -50,6 +54,7 @@ def train_whole(
     x, s, u = np.empty((dim, room)), np.empty((4, room)), np.empty(dim)
     counters[:] = 0.0
     counters[FAILED_EPOCH] = -1.0
+    mean_positives = positive_idx.size / max(1, heads.size)
     for epoch in range(steps.size):
         counters[LOSS] = counters[PAIRS] = 0.0
         offset, stride = visiting_order(heads.size, stream(seed, first_epoch + epoch, -1))
@@ -81,8 +86,9 @@ def train_whole(
                 state += GOLDEN
                 dice[j] = np.float64(mix(state) & _LOW) * _UNIT
             others = max(0.0, n - 1.0 - listed)
+            step = steps[epoch] * mean_positives / positives
             loss, clamped = _step(
-                vectors, head, chosen, dice, positives, listed, count, others, steps[epoch], bound, x, s, u
+                vectors, head, chosen, dice, positives, listed, count, others, step, sharpness, bound, x, s, u
             )
             counters[LOSS] += loss
             counters[PAIRS] += positives
@@ -94,7 +100,7 @@ def train_whole(
 
 
 @compiled(fastmath=_FAST)
-def _step(vectors, head, chosen, dice, positives, listed, count, others, step, bound, x, s, u):
+def _step(vectors, head, chosen, dice, positives, listed, count, others, step, sharpness, bound, x, s, u):
     """One step; chosen[:positives] are positives, up to `listed` near ones, the rest uniform: -> loss, clamped."""
     dim = vectors.shape[1]
     gap2, rim, share, force = s[0], s[1], s[2], s[3]
@@ -116,7 +122,10 @@ def _step(vectors, head, chosen, dice, positives, listed, count, others, step, b
     for j in range(count):
         ab = a * rim[j]
         t = math.sqrt(gap2[j] * (gap2[j] + ab))
-        share[j] = ab / (2.0 * gap2[j] + ab + 2.0 * t)
+        nearness = ab / (2.0 * gap2[j] + ab + 2.0 * t)
+        share[j] = nearness
+        for _ in range(sharpness - 1):
+            share[j] *= nearness
         force[j] = 0.5 * step / t
     total, rest = 0.0, 0.0
     for j in range(positives, listed):

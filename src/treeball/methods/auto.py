@@ -13,12 +13,11 @@ from .construct import construct
 __all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
-# First step of a pair: longer ones tear a construction, shorter ones take longer for the same.
-WHOLE_STEP, SAMPLED_STEP = 0.03, 0.02
-# How far the construction is drawn together, and the dilation near the end.
-CONTRACT, DILATION = 0.05, 1.6
-# The sample that stands for all but the nearest nodes gets too thin beyond this many.
+# Up to so many nodes the training for all ancestors starts from a construction and against all nodes. Larger
+# hierarchies tend to be too tall for that: they form better from random vectors against random nodes, in short steps.
 WHOLE_UP_TO_NODES = 20_000
+WHOLE_STEP, SAMPLED_STEP = 0.03, 0.01
+CONTRACT, DILATION = 0.05, 1.5
 
 
 def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, list[str]]:
@@ -26,7 +25,7 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
 
     A tree can be constructed so that every parent is the nearest node, in a second and whatever its size; of a DAG
     the construction follows the primary parents. That all ancestors come first no construction achieves, because edges
-    would have to double from level to level: there a training from an untangled start does better.
+    would have to double from level to level: there a training does better.
     """
     reasons = []
     if not settings.dim:
@@ -44,13 +43,15 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
             needs = f"{shape} needs it for the objective ancestors"
             if hierarchy.n_nodes <= WHOLE_UP_TO_NODES:
                 settings = settings.replace(
-                    method="untangled", init="construct", contract=CONTRACT, whole=True, dilation=DILATION,
+                    method="sharpened", init="construct", contract=CONTRACT, whole=True, dilation=1.0,
                     lr=WHOLE_STEP * settings.batch, burn_in=0,
                 )  # fmt: skip
-                reason = f"auto: training from a construction, against all nodes: {needs}"
+                reason = f"auto: sharpened training from a construction, against all nodes: {needs}"
             else:
-                settings = settings.replace(method="ga-dl", lr=SAMPLED_STEP * settings.batch, dilation_limit=1)
-                reason = f"auto: ga-dl, against random nodes: {needs}"
+                settings = settings.replace(
+                    method="sharpened", whole=False, dilation=DILATION, lr=SAMPLED_STEP * settings.batch
+                )
+                reason = f"auto: sharpened training from random vectors: {needs}"
         reasons.append(reason)
     return settings, reasons
 

@@ -16,7 +16,7 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..settings import FitSettings
-from . import auto, baselines, geometry_aware, sarkar, untangled
+from . import auto, baselines, geometry_aware, sarkar, sharpened, untangled
 from .construct import construct
 from .descent import Epochs
 from .heal import heal
@@ -26,7 +26,7 @@ CHECKPOINT_SECONDS = 30.0
 # Healing looks at every node for every node it moves.
 HEAL_UP_TO_NODES = 200_000
 _TRAINERS = {
-    "untangled": untangled.train,
+    "sharpened": sharpened.train,
     **dict.fromkeys(("ga-dl", "ga-dl-rw", "ga-rw"), geometry_aware.train),
 }
 
@@ -154,7 +154,7 @@ def _finished(run: Run) -> Embedding:
 def start(hierarchy: Hierarchy, settings: FitSettings, resume: Embedding | None = None) -> Run:
     """The run at its first epoch, or at the one `resume` reached."""
     if resume is None:
-        first = untangled if settings.init == "construct" or settings.method == "untangled" else baselines
+        first = untangled if settings.init == "construct" else baselines
         return Run(hierarchy, settings, first.initial_vectors(hierarchy, settings))
     _require_same_run(hierarchy, settings, resume)
     record = resume.provenance

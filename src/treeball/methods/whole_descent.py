@@ -19,18 +19,21 @@ from .descent import Epochs
 
 __all__ = ["WholeDescent"]
 
-# Non-positives that are listed for every node, and the epochs after which the lists are made anew.
-NEAREST, REFRESH = 100, 10
+# Nearest nodes that are listed for every node, and the epochs after which the lists are made anew.
+NEAREST, REFRESH = 50, 10
 
 
 class WholeDescent:
     """Runs epochs over all nodes with positives, changing `vectors` in place; a stand-in for `descent.Descent`.
 
     The lists of nearest nodes are made at epochs divisible by `REFRESH`, and anew when a run is resumed in between.
+    `sharpness` is the factor on distances in the softmax (`kernels.whole_softmax`).
     """
 
-    def __init__(self, vectors: NDArray[np.float64], hierarchy: Hierarchy, settings: FitSettings) -> None:
-        self.vectors, self.hierarchy, self.settings = vectors, hierarchy, settings
+    def __init__(
+        self, vectors: NDArray[np.float64], hierarchy: Hierarchy, settings: FitSettings, sharpness: int = 1
+    ) -> None:
+        self.vectors, self.hierarchy, self.settings, self.sharpness = vectors, hierarchy, settings, sharpness
         self.workers = 1 if settings.deterministic else thread_count(settings.threads)
         self.positive_ptr, self.positive_idx = hierarchy.positives(settings.objective)
         bearing = np.flatnonzero(np.diff(self.positive_ptr)).astype(np.int32)
@@ -57,8 +60,8 @@ class WholeDescent:
         def work(worker: int) -> None:
             kernel.train_whole(
                 self.vectors, self.heads, self.positive_ptr, self.positive_idx, near, self.most, steps, first_epoch,
-                settings.negatives, math.tanh(settings.radius_limit / 2), settings.seed, worker, self.workers,
-                counters[worker],
+                settings.negatives, self.sharpness, math.tanh(settings.radius_limit / 2), settings.seed, worker,
+                self.workers, counters[worker],
             )  # fmt: skip
 
         in_threads(work, range(self.workers), self.workers)
@@ -74,7 +77,7 @@ class WholeDescent:
         return Epochs(count, loss / pairs if pairs else 0.0, int(clamped), visited, time.perf_counter() - started)
 
     def _nearest(self) -> NDArray[np.int32]:
-        """The non-positives among the `NEAREST` nodes of every node, int32 (n, k), ascending, -1 for the positives."""
+        """The non-positives among the `NEAREST` of every node, int32 (n, k), ascending, -1 for the positives."""
         n = self.hierarchy.n_nodes
         tree = SearchTree(self.vectors, 1.0 / poincare.one_minus_square(self.vectors))
         codes = tree.nearest(np.arange(n), max(1, min(NEAREST, n - 1)), threads=self.workers)[0]
