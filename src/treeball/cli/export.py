@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..choices import Coordinates, DType, VectorFormat
+from ..choices import Coordinates, DType, ExportFormat
 from .console import count, print_json, say
 
 
@@ -15,7 +15,7 @@ def export(
     model: Path,
     *,
     output: Annotated[Path, Parameter(alias="-o")],
-    format: VectorFormat | None = None,
+    format: ExportFormat | None = None,
     coordinates: Coordinates | None = None,
     dtype: DType | None = None,
     added_root: bool = False,
@@ -31,7 +31,8 @@ def export(
         File to write; npy writes a second one with the names beside it.
     format
         By default what the ending of the output says: .parquet, .csv, .tsv, .npy, .txt or .vec (word2vec, which gensim
-        loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json.
+        loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json,
+        .usearch (an approximate index, see treeball index).
     coordinates
         Ball, hyperboloid (time first), half-space (height last), or tangent vectors at the origin, whose length is the
         hyperbolic distance to it: features for ordinary classifiers. By default those of the model.

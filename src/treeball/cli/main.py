@@ -25,6 +25,7 @@ from .export import export
 from .fit import fit
 from .heal import heal
 from .import_ import import_
+from .index import index
 from .info import info
 from .insert import insert
 from .neighbors import neighbors
@@ -66,6 +67,7 @@ COMMANDS = {
         neighbors,
         distance,
         ask,
+        index,
         export,
         import_,
         insert,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ..errors import InputError
 from .asking import FromFile, FromSource, NodeNames
-from .console import print_json, print_table
+from .console import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..index import Index
 
 
 def neighbors(
@@ -17,6 +22,7 @@ def neighbors(
     *,
     k: Annotated[int, Parameter(alias="-k")] = 10,
     source: FromSource = "geometry",
+    index: bool = False,
     from_file: FromFile = None,
     json: bool = False,
 ) -> int:
@@ -32,6 +38,8 @@ def neighbors(
         How many.
     source
         Distances of the geometry, or edges of the hierarchy by way of a common ancestor.
+    index
+        Search the approximate index beside the model (see treeball index), which is built when there is none.
     from_file
         Read names from this file instead, one a line; - for standard input.
     json
@@ -40,9 +48,12 @@ def neighbors(
     from ..model_file import load
     from .asking import plain, questions
 
+    if index and source != "geometry":
+        raise InputError("--index searches by the distances of the geometry: leave out --from, or --index")
     embedding = load(model)
     asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
-    for name, nearest in zip(asked, embedding.neighbors(asked, k, source), strict=True):
+    found = _index_of(embedding, model).neighbors(asked, k) if index else embedding.neighbors(asked, k, source)
+    for name, nearest in zip(asked, found, strict=True):
         if json:
             found = [{"node": plain(other), "distance": far} for other, far in nearest]
             print_json({"node": plain(name), "neighbors": found})
@@ -50,3 +61,20 @@ def neighbors(
             form = ".4f" if source == "geometry" else ".0f"
             print_table([(str(other), format(far, form)) for other, far in nearest], f"nearest to {name}")
     return 0
+
+
+def _index_of(embedding: Embedding, model: Path) -> Index:
+    """The index beside a model; built and saved when there is none."""
+    from ..files import require_writable
+    from ..index import build, index_file, load
+
+    path = index_file(model)
+    if path.exists():
+        found = load(embedding, path)
+    else:
+        require_writable(path)
+        say(f"building the index {path}, once")
+        found = build(embedding)
+        found.save(path)
+    say(found.facts.sentence())
+    return found
