@@ -112,8 +112,8 @@ def is_ancestor(
     holds = tree.is_ancestor(above, below)
     score = holds.astype(np.float64)
     if source == "geometry":
-        radius = embedding.radii()
-        detour = embedding.distances_between(below, above) + radius[above] - radius[below]
+        radius_above, radius_below = (embedding.space.radius(embedding.vectors[codes]) for codes in (above, below))
+        detour = embedding.distances_between(below, above) + radius_above - radius_below
         score = np.where(above == below, 0.0, np.exp(-np.maximum(detour, 0.0)))
     return [Ancestry(*pair) for pair in zip(holds.tolist(), score.tolist(), strict=True)]
 

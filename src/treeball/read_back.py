@@ -31,7 +31,8 @@ def nearest_nodes(embedding: Embedding, nodes: Ints, k: int) -> Ints:
     """
     root = embedding.hierarchy.virtual_root
     wanted = min(k + (root is not None), len(embedding))
-    if nodes.size * len(embedding) <= _PLAIN_COMPARISONS or wanted > _TREE_NEIGHBORS:
+    few = nodes.size * len(embedding) <= _PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
+    if few or wanted > _TREE_NEIGHBORS:
         found = _compare_all(embedding, nodes, wanted)
     else:
         found = embedding.search_tree.nearest(nodes, wanted)[0]

@@ -15,6 +15,9 @@ __all__ = ["SearchTree"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# So few searches take less time than starting a thread does.
+_FEW = 16
+
 
 class SearchTree:
     """An exact index over points; it does not know of any hierarchy.
@@ -122,5 +125,8 @@ class SearchTree:
         def work(part: slice) -> None:
             nearest_k(self._tree, points, left_out, turns[part], codes, keys)
 
-        in_parts(work, len(points), thread_count(threads))
+        if len(points) <= _FEW:
+            work(slice(None))
+        else:
+            in_parts(work, len(points), thread_count(threads))
         return codes, keys

@@ -31,6 +31,7 @@ from .insert import insert
 from .neighbors import neighbors
 from .plot import plot
 from .reproduce import reproduce
+from .serve import serve
 from .split import split
 from .suggest_parent import suggest_parent
 from .view import view
@@ -68,6 +69,7 @@ COMMANDS = {
         distance,
         ask,
         index,
+        serve,
         export,
         import_,
         insert,

@@ -1,0 +1,32 @@
+"""``treeball serve``: a model as a read-only HTTP service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..service.settings import ServeSettings
+from .console import say
+
+
+def serve(
+    model: Path,
+    *,
+    settings: Annotated[ServeSettings, Parameter(name="*")] = ServeSettings(),  # noqa: B008
+) -> int:
+    """Answer questions to a model over HTTP, with JSON, until Ctrl-C: neighbours, distances, relatives, vectors.
+
+    GET /openapi.json describes what can be asked, and / is the page of treeball view.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    """
+    from ..service.run import serve as run
+
+    run(model, settings, say)
+    say("stopped")
+    return 0

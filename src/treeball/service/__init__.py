@@ -1,0 +1,1 @@
+"""A read-only HTTP service of one model: what ``treeball serve`` runs. The rest of treeball never imports it."""

@@ -1,0 +1,224 @@
+"""The application: routes made from the table of questions, and how a question is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from .._version import __version__
+from ..embedding import Embedding
+from ..errors import InputError
+from ..files import atomic_write
+from ..report.watching import Throttle
+from ..workers import available_cores
+from .asked import Asked, from_body, from_query
+from .errors import HANDLERS, json_response, too_late
+from .guard import Guard
+from .openapi import describe
+from .settings import ServeSettings
+from .table import RESOURCES, Question, questions
+
+__all__ = ["make_app"]
+
+# Answers that take less processor time than this do not wait for a thread of the pool.
+_QUICK_SECONDS = 0.005
+_GUESSED_SECONDS = 0.0005  # for the first question of a kind
+# Questions of a bulk request that are answered between two looks at the clock.
+_AT_ONCE = 64
+# Sentences about names that do not exist: how many are kept, and how long one waits for close names.
+_REMEMBERED = 1_024
+_SEARCH_SECONDS = 1.0
+
+
+def make_app(embedding: Embedding, settings: ServeSettings, *, title: str, page: Path) -> ASGIApp:
+    """The service of a model as an ASGI application.
+
+    Parameters
+    ----------
+    embedding
+    settings
+    title
+        Heading of the page to browse the model.
+    page
+        Where that page is kept; it is made when it is first asked for.
+    """
+    service = _Service(embedding, settings, title, page)
+    routes = [Route(f"/{one.name}", service.endpoint(one), methods=["GET", "POST"]) for one in service.table]
+    routes += [Route(one.path, getattr(service, one.name)) for one in RESOURCES]
+    app = Starlette(routes=routes, exception_handlers=HANDLERS)
+    app.router.redirect_slashes = False
+    guarded = Guard(app, settings)
+    if settings.cors:
+        return CORSMiddleware(guarded, settings.cors, allow_methods=["GET", "POST"], allow_headers=["Content-Type"])
+    return guarded
+
+
+class _UnknownNode(Exception):
+    """Carries a name that no node has."""
+
+
+class _Service:
+    """The endpoints, and what they share."""
+
+    def __init__(self, embedding: Embedding, settings: ServeSettings, title: str, page: Path) -> None:
+        self.embedding = embedding
+        self.settings = settings
+        self.title = title
+        self.page_file = page
+        self.table = questions(embedding, settings)
+        self.pool = ThreadPoolExecutor(available_cores())
+        self.making_page: asyncio.Future[None] | None = None
+        self.suggestions = Throttle(0.0)
+        self.search: asyncio.Task[None] | None = None
+        self.suggested: dict[Any, str] = {}
+        self.pace: dict[tuple[str, Any], float] = {}
+
+    # ---- questions ----
+
+    def endpoint(self, question: Question) -> Callable[[Request], Awaitable[Response]]:
+        """What answers a question: one in the query of a GET, many in the body of a POST."""
+
+        async def answer(request: Request) -> Response:
+            if request.method == "POST":
+                asked = await self._bulk(question, request)
+            else:
+                asked = from_query(question, request.scope["query_string"])
+            try:
+                if self._is_quick(question, asked):
+                    records = self._answers(question, asked)
+                else:
+                    loop = asyncio.get_running_loop()
+                    records = await loop.run_in_executor(self.pool, self._answers, question, asked)
+            except _UnknownNode as unknown:
+                raise HTTPException(404, await self._no_such_node(unknown.args[0])) from None
+            except InputError as error:
+                raise HTTPException(422, str(error)) from None
+            except TimeoutError:
+                raise too_late(self.settings) from None
+            return json_response({"answers": records} if request.method == "POST" else records[0])
+
+        return answer
+
+    async def _bulk(self, question: Question, request: Request) -> Asked:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise HTTPException(415, "the body must be of the type application/json: send that Content-Type")
+        return from_body(question, await request.body(), self.embedding.names, self.settings)
+
+    def _answers(self, question: Question, asked: Asked) -> list[dict[str, Any]]:
+        """An answer to each of the questions; nobody waits for it any longer when the time is over."""
+        began, deadline = time.thread_time(), time.monotonic() + self.settings.timeout
+        rows = [tuple(self._known(name) for name in row) for row in asked.rows]
+        answers: list[dict[str, Any]] = []
+        size = 0
+        for begin in range(0, len(rows), _AT_ONCE):
+            part = rows[begin : begin + _AT_ONCE]
+            columns = [list(column) for column in zip(*part, strict=True)]
+            for row, found in zip(part, question.ask(self.embedding, *columns, **asked.options), strict=True):
+                answers.append({**dict(zip(question.of, row, strict=True)), **found})
+                size += max(len(value) if isinstance(value, list) else 1 for value in found.values())
+            if size > self.settings.max_answer:
+                raise InputError(f"the answer has more than {self.settings.max_answer:,} entries: ask for less")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        self._remember_pace(question, asked, time.thread_time() - began)
+        return answers
+
+    def _is_quick(self, question: Question, asked: Asked) -> bool:
+        """Whether such questions took so little time so far that one more may hold up all others."""
+        pace = self.pace.get(_kind(question, asked), _GUESSED_SECONDS)
+        return pace * _size(asked) < _QUICK_SECONDS
+
+    def _remember_pace(self, question: Question, asked: Asked, seconds: float) -> None:
+        kind, pace = _kind(question, asked), seconds / _size(asked)
+        self.pace[kind] = pace + 0.9 * (self.pace.get(kind, pace) - pace)
+
+    def _known(self, given: Any) -> Any:
+        name = self.embedding.names.from_text(given) if isinstance(given, str) else given
+        if name not in self.embedding.names:
+            raise _UnknownNode(name)
+        return name
+
+    async def _no_such_node(self, name: Any) -> str:
+        """A sentence with close names, if they are found in time; searches get a tenth of the time at most."""
+        searching = self.search is not None and not self.search.done()
+        if name not in self.suggested and not searching and self.suggestions.is_due():
+            self.search = asyncio.create_task(self._search_close_names(name))
+            await asyncio.wait([self.search], timeout=_SEARCH_SECONDS)
+        return self.suggested.get(name) or f"no node named {name!r}"
+
+    async def _search_close_names(self, name: Any) -> None:
+        began = time.monotonic()
+        sentence = await asyncio.get_running_loop().run_in_executor(self.pool, self._with_close_names, name)
+        self.suggestions.worked(began)
+        if len(self.suggested) >= _REMEMBERED:
+            self.suggested.pop(next(iter(self.suggested)))
+        self.suggested[name] = sentence
+
+    def _with_close_names(self, name: Any) -> str:
+        try:
+            self.embedding.names.index_of(name)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    # ---- resources, by the names they have in the table ----
+
+    async def health(self, request: Request) -> Response:
+        return json_response({"status": "ok"})
+
+    async def info(self, request: Request) -> Response:
+        embedding = self.embedding
+        return json_response(
+            {
+                "nodes": len(embedding),
+                "edges": embedding.hierarchy.n_edges,
+                "dim": embedding.dim,
+                "geometry": embedding.geometry,
+                "objective": embedding.objective,
+                "method": embedding.provenance.get("method"),
+                "scores": embedding.provenance.get("scores"),
+                "version": __version__,
+                "limits": self.settings.limits(),
+            }
+        )
+
+    async def openapi(self, request: Request) -> Response:
+        return json_response(describe(self.table, self.embedding, self.settings))
+
+    async def page(self, request: Request) -> Response:
+        if not self.page_file.exists():
+            if self.making_page is None or self.making_page.done():
+                self.making_page = asyncio.get_running_loop().run_in_executor(None, self._make_page)
+            await asyncio.shield(self.making_page)  # who waits may give up; the page is made all the same
+        # The page itself says what it may do; only this cannot be said in it.
+        return FileResponse(
+            self.page_file, media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'none'"}
+        )
+
+    def _make_page(self) -> None:
+        from ..report.browser import make_page
+
+        text = make_page(self.embedding, title=self.title)
+        with atomic_write(self.page_file) as temporary:
+            temporary.write_text(text, "utf-8", newline="\n")
+
+
+def _kind(question: Question, asked: Asked) -> tuple[str, Any]:
+    return question.name, asked.options.get("source")
+
+
+def _size(asked: Asked) -> int:
+    return len(asked.rows) * int(asked.options.get("k", 1))

@@ -1,0 +1,118 @@
+"""A model laid out in files that any number of processes map into their memory: there is one copy of it for all.
+
+Parquet is compressed and cannot be mapped. Here every array is a file of its own, with all that was computed from the
+model (search tree, levels, what geometry reads back), so that a process that opens it has nothing to compute or copy.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..embedding import Embedding
+from ..hierarchy import Hierarchy
+from ..kernels.box_tree import Tree
+from ..names import Names
+from ..readers.report import ReadReport
+from ..search import SearchTree
+
+__all__ = ["open_mapped", "write_mapped"]
+
+_KINDS: dict[str, type] = {kind.__name__: kind for kind in (Embedding, Hierarchy, SearchTree)}
+_REMEMBERED = 10_000  # names whose codes a process keeps
+_INDEX, _NAMES, _ORDER = "index.json", "names.arrow", "order.npy"
+
+
+def write_mapped(embedding: Embedding, folder: Path) -> None:
+    """Lay out a model, with what has been computed from it so far, in an empty folder."""
+    names = embedding.names
+    if names.kind == "str":
+        text = names.to_arrow()
+        table = pa.table({"node": text})
+        with pa.OSFile(str(folder / _NAMES), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=len(names))
+        np.save(folder / _ORDER, np.asarray(pc.sort_indices(text)).astype(np.int64))
+        index: dict[str, Any] = {"names": None}
+    else:
+        index = {"names": list(names)}
+    index["model"] = _written(embedding, folder, "model")
+    (folder / _INDEX).write_text(json.dumps(index), "utf-8")
+
+
+def open_mapped(folder: Path) -> Embedding:
+    """The model that :func:`write_mapped` laid out; its arrays are read when they are used."""
+    index = json.loads((folder / _INDEX).read_text("utf-8"))
+    names: Names
+    if index["names"] is None:
+        text = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).read_all()["node"].chunk(0)
+        names = _SortedNames(text, np.asarray(np.load(folder / _ORDER, mmap_mode="r")))
+    else:
+        names = Names.of(index["names"])
+    embedding: Embedding = _opened(index["model"], folder, names)
+    return embedding
+
+
+class _SortedNames(Names):
+    """Names found by bisection in their sorted order, which is mapped too; a dict would be made in every process."""
+
+    def __init__(self, text: pa.Array, order: NDArray[np.int64]) -> None:
+        super().__init__(text)
+        self._order = order
+        self._remembered = lru_cache(_REMEMBERED)(self._bisect)
+
+    def _find(self, name: object) -> int:
+        return self._remembered(name) if isinstance(name, str) else -1
+
+    def _bisect(self, name: str) -> int:
+        place = bisect_left(self._order, name, key=lambda code: str(self[code]))
+        code = int(self._order[place]) if place < len(self) else -1
+        return code if code >= 0 and self[code] == name else -1
+
+    def index_of_many(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
+        return np.array([self.index_of(name) for name in names], np.int32)
+
+
+def _written(value: Any, folder: Path, path: str) -> Any:
+    """What the index says of a value; arrays go to files named after where they belong."""
+    if isinstance(value, np.ndarray):
+        np.save(folder / f"{path}.npy", value)
+        return {"array": f"{path}.npy", "writable": value.flags.writeable}
+    if isinstance(value, Names):
+        return {"names": True}
+    if isinstance(value, tuple):
+        kind = "Tree" if isinstance(value, Tree) else "tuple"
+        return {kind: [_written(item, folder, f"{path}.{place}") for place, item in enumerate(value)]}
+    if type(value).__name__ in _KINDS:
+        fields = {key: _written(item, folder, f"{path}.{key}") for key, item in vars(value).items()}
+        return {"object": type(value).__name__, "fields": fields}
+    return {"value": None if isinstance(value, ReadReport) else value}
+
+
+def _opened(entry: dict[str, Any], folder: Path, names: Names) -> Any:
+    match entry:
+        case {"array": file, "writable": writable}:
+            # Kernels are compiled for arrays that may be written; a copy on write that nobody writes is none.
+            return np.asarray(np.load(folder / file, mmap_mode="c" if writable else "r"))
+        case {"names": _}:
+            return names
+        case {"Tree": items}:
+            return Tree(*(_opened(item, folder, names) for item in items))
+        case {"tuple": items}:
+            return tuple(_opened(item, folder, names) for item in items)
+        case {"object": kind, "fields": fields}:
+            # Not by its constructor, which would check and copy what is as it was.
+            thing: Any = object.__new__(_KINDS[kind])
+            vars(thing).update((key, _opened(item, folder, names)) for key, item in fields.items())
+            return thing
+        case {"value": value}:
+            return value
+    raise ValueError(f"{folder / _INDEX} is damaged")

@@ -1,0 +1,146 @@
+"""Running the service: a port, a model that all processes map, and uvicorn."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError, MissingExtraError
+from ..model_file import load
+from .settings import ServeSettings
+
+try:
+    import starlette  # noqa: F401
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+except ImportError as error:
+    raise MissingExtraError(error.name or "uvicorn", "serve", "treeball serve") from None
+
+from .app import make_app
+from .mapped import open_mapped, write_mapped
+from .table import questions
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from ..embedding import Embedding
+
+__all__ = ["mapped_app", "prepare", "serve"]
+
+_PATIENCE = 120.0  # seconds that a process may take to start
+
+
+def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> None:
+    """Serve a model until Ctrl-C or SIGTERM; `say` tells when it is ready."""
+    embedding = load(model)
+    nodes = len(embedding)
+    listening = _listen(settings)
+    # A signal to end is treated as Ctrl-C, so that what was laid out is removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with listening, tempfile.TemporaryDirectory(prefix="treeball-") as name:
+        folder = Path(name)
+        prepare(embedding, settings, folder)
+        del embedding  # from here on the mapped one answers
+
+        def tell() -> None:
+            say(f"serving {nodes:,} nodes at {_address(listening, settings)}  (Ctrl-C ends)")
+            say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
+
+        config = uvicorn.Config(
+            partial(mapped_app, folder, settings, model.stem),
+            factory=True,
+            workers=settings.workers,
+            lifespan="off",
+            ws="none",
+            access_log=False,
+            server_header=False,
+            log_level="warning",
+            timeout_graceful_shutdown=3,
+        )
+        # Uvicorn ends cleanly on Ctrl-C, and only then passes it on.
+        with contextlib.suppress(KeyboardInterrupt):
+            if settings.workers == 1:
+                _Server(config, tell).run([listening])
+            else:
+                _Workers(config, [listening], tell).run()
+
+
+class _Server(uvicorn.Server):
+    """The only process, which tells when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.tell()
+
+
+class _Workers(Multiprocess):
+    """Several processes, which have started when all of them are ready."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], tell: Callable[[], None]) -> None:
+        super().__init__(config, sockets)
+        self.tell = tell
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        if all(process.wait_until_ready(_PATIENCE, self.should_exit) for process in self.processes):
+            self.tell()
+
+
+def prepare(embedding: Embedding, settings: ServeSettings, folder: Path) -> None:
+    """Ask every question once, so that kernels are compiled and all that answers need is computed; then lay it out."""
+    _ = embedding.search_tree
+    _warm_up(embedding, settings)
+    write_mapped(embedding, folder)
+
+
+def mapped_app(folder: Path, settings: ServeSettings, title: str) -> ASGIApp:
+    """The application over a model that was laid out in a folder; ready to answer at once."""
+    embedding = open_mapped(folder)
+    _warm_up(embedding, settings)
+    return make_app(embedding, settings, title=title, page=folder / "page.html")
+
+
+def _warm_up(embedding: Embedding, settings: ServeSettings) -> None:
+    names = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
+    for question in questions(embedding, settings):
+        columns = [[name] for name in names[: len(question.of)]]
+        options = {option.argument: option.schema["default"] for option in question.options}
+        for source in ("geometry", "hierarchy"):
+            question.ask(embedding, *columns, **options | ({"source": source} if "source" in options else {}))
+
+
+def _listen(settings: ServeSettings) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InputError(f"cannot serve at {settings.host!r}: {error.strerror}; choose another --host") from error
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers share the port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise InputError(
+            f"cannot serve on port {settings.port}: {error.strerror}; choose another --port, or 0 for a free one"
+        ) from error
+    return listening
+
+
+def _address(listening: socket.socket, settings: ServeSettings) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{listening.getsockname()[1]}/"
