@@ -1,0 +1,97 @@
+"""Dilation: Algorithm 1's check of local capacity, as a callback of a user's own training loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..errors import InputError
+from ..methods.capacity import sufficiency
+from ..methods.geometry_aware import CHECK_EVERY, CHECK_NODES
+from ..settings import FitSettings
+from .embedding import HyperbolicEmbedding
+from .geometry import dilate, gap, largest_radius, radius
+
+__all__ = ["Dilation"]
+
+
+class Dilation:
+    """Dilates an embedding when too many inner nodes have more children than their surroundings have room for.
+
+    Call it with the number of the epoch, from 0, before every epoch; it returns the factor by which the points were
+    dilated, or None. The decision goes to the embedding's `log`.
+
+    Parameters
+    ----------
+    embedding
+        The `HyperbolicEmbedding`.
+    optimizers
+        Those that move its points: momenta go along, by parallel transport outwards.
+    factor, share, first, limit
+        `dilation`, `dilation_share`, `dilation_from` and `dilation_limit` of :class:`treeball.FitSettings`.
+    every
+        Epochs between two checks; one looks at up to 1,024 inner nodes.
+    max_radius
+        Points go no farther than this, by default what their dtype carries.
+    seed
+        Chooses the inner nodes that are looked at where there are more.
+    """
+
+    def __init__(
+        self,
+        embedding: HyperbolicEmbedding,
+        *optimizers: Any,
+        factor: float = FitSettings.dilation,
+        share: float = FitSettings.dilation_share,
+        first: int = FitSettings.dilation_from,
+        limit: int = FitSettings.dilation_limit,
+        every: int = CHECK_EVERY,
+        max_radius: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.settings = FitSettings(
+            method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit, seed=seed,
+            max_radius=largest_radius(embedding.points.dtype) if max_radius is None else max_radius,
+        )  # fmt: skip
+        if every < 1:
+            raise InputError(f"checks must be at least 1 epoch apart, not {every}")
+        self.embedding = embedding
+        self.optimizers = optimizers
+        self.every = every
+        self.done = 0
+
+    def __call__(self, epoch: int) -> float | None:
+        """Check, if it is time for it, and dilate, if need be."""
+        settings = self.settings
+        waited = epoch - settings.dilation_from
+        if self.done >= settings.dilation_limit or waited < 0 or waited % self.every:
+            return None
+        vectors = self.embedding.points.detach().double().cpu().numpy()
+        found = sufficiency(vectors, self.embedding.hierarchy, sample=CHECK_NODES, seed=settings.seed)
+        if found.share <= settings.dilation_share:
+            return None
+        self.done += 1
+        before, after, held = self._dilate()
+        text = f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}"
+        if held:
+            text += f"; {held:,} points held back at radius {settings.radius_limit:g}"
+        self.embedding.log.append({"epoch": epoch, "text": text, "dilated": settings.dilation})
+        return settings.dilation
+
+    def _dilate(self) -> tuple[float, float, int]:
+        """Move points and momenta; largest radius before and after, and how many points were held back."""
+        points, settings = self.embedding.points, self.settings
+        with torch.no_grad():
+            radii = radius(points)
+            moved = dilate(points, settings.dilation, settings.radius_limit)
+            # Transport along a ray through the origin keeps the direction, and the length in hyperbolic units.
+            stretch = gap(moved) / gap(points)
+            for optimizer in self.optimizers:
+                state = optimizer.state.get(points, {})
+                for moment in ("momentum_buffer", "exp_avg"):
+                    if moment in state:
+                        state[moment] *= stretch
+            points.copy_(moved)
+        held = int((settings.dilation * radii > settings.radius_limit).sum())
+        return float(radii.max()), float(radius(points.detach()).max()), held

@@ -1,0 +1,210 @@
+"""HyperbolicEmbedding: the nodes of a hierarchy as points of the ball, a module like any other."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from .._version import __version__
+from ..embedding import Embedding
+from ..errors import InputError
+from ..hierarchy import Hierarchy
+from ..names import Names
+from ..settings import FitSettings, Init, Objective
+from .geometry import distance, largest_radius, project, radius
+from .parameter import BallParameter, on_ball, to_geoopt
+
+__all__ = ["HyperbolicEmbedding"]
+
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not followed
+    """Points of the Poincaré ball, one for each node of a hierarchy; `from_model` and `from_hierarchy` make one.
+
+    Parameters
+    ----------
+    hierarchy
+        A :class:`treeball.Hierarchy`; row i of the points belongs to ``hierarchy.names[i]``.
+    points
+        (n, dim): a tensor or array, which is copied, or a parameter (a `BallParameter`, or geoopt's on the
+        ``PoincareBall`` with c=1), which is used as it is.
+    objective
+        What the embedding is trained for, kept in the model that `to_embedding` makes.
+    sparse
+        Whether gradients hold only the rows that were looked up, as in `torch.nn.Embedding`: worth it from some ten
+        thousand nodes on.
+    provenance
+        That of the model the points come from.
+
+    Attributes
+    ----------
+    points : BallParameter (n, dim)
+    log : list of dict
+        Decisions on the way, such as dilations, for the provenance of the model.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        points: Any,
+        *,
+        objective: Objective = "parents",
+        sparse: bool = False,
+        provenance: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        if not isinstance(points, nn.Parameter):
+            copied = points.detach().clone() if isinstance(points, Tensor) else torch.tensor(np.asarray(points))
+            points = BallParameter(copied)
+        elif not on_ball(points):
+            raise InputError("the points are an ordinary parameter: give its data, or a BallParameter")
+        # An Embedding refuses, by name, what is not finite, outside the ball or of the wrong shape.
+        Embedding(_to_numpy(points), hierarchy)
+        largest_radius(points.dtype)
+        self.hierarchy = hierarchy
+        self.points = points
+        self.objective: Objective = objective
+        self.sparse = sparse
+        self.provenance = dict(provenance or {})
+        self.log: list[dict[str, Any]] = list(self.provenance.get("log", []))
+
+    @classmethod
+    def from_model(cls, model: Embedding | str | os.PathLike[str], *, sparse: bool = False) -> Self:
+        """The points of a trained or constructed model, in float64; a Euclidean one is refused."""
+        if not isinstance(model, Embedding):
+            from ..model_file import load
+
+            model = load(Path(model))
+        if model.geometry == "euclidean":
+            raise InputError("a Euclidean model has no points in the ball: fit the hierarchy with another method")
+        return cls(model.hierarchy, model.ball(), objective=model.objective, sparse=sparse, provenance=model.provenance)
+
+    @classmethod
+    def from_hierarchy(
+        cls,
+        source: Any,
+        dim: int = 10,
+        *,
+        init: Init = "construct",
+        contract: float = 1.0,
+        objective: Objective = "parents",
+        seed: int = 0,
+        sparse: bool = False,
+    ) -> Self:
+        """First points for a hierarchy, in float64.
+
+        Parameters
+        ----------
+        source
+            A :class:`treeball.Hierarchy` or anything :func:`treeball.read` takes.
+        init
+            ``"construct"``, the capacity-guided construction, or ``"random"``, points near the origin.
+        contract
+            Factor on all radii of a construction: 1 leaves it as it is, and about 0.1 draws it together for training.
+        """
+        from ..methods.fit import start
+        from ..readers import read
+
+        settings = FitSettings(method="ga-dl", dim=dim, init=init, contract=contract, objective=objective, seed=seed)
+        if not settings.dim:
+            raise InputError(
+                "dim must be a whole number of at least 2: fit the hierarchy with dim auto and use from_model"
+            )
+        hierarchy = read(source)
+        return cls(hierarchy, start(hierarchy, settings).vectors, objective=objective, sparse=sparse)
+
+    # ---- names and points ----
+
+    @property
+    def names(self) -> Names:
+        """Names of the nodes, in the order of the points."""
+        return self.hierarchy.names
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the ball."""
+        return int(self.points.shape[1])
+
+    def codes(self, names: Iterable[Hashable]) -> Tensor:
+        """Codes of names, int64 (m,), where the points are; an unknown name is an error with close matches."""
+        return torch.from_numpy(self.names.index_of_many(names).astype(np.int64)).to(self.points.device)
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Points of the nodes with these codes: (...) -> (..., dim)."""
+        return nn.functional.embedding(codes, self.points, sparse=self.sparse)
+
+    def distance(self, first: Tensor, second: Tensor) -> Tensor:
+        """Distances of pairs of nodes given by their codes, which broadcast."""
+        return distance(self(first), self(second))
+
+    def radii(self) -> Tensor:
+        """Distance of every node from the origin, (n,)."""
+        return radius(self.points)
+
+    def nearest(self, points: Tensor, k: int = 10, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Distances and codes, (m, k) each, of the nodes nearest to points (m, dim), without gradients.
+
+        `among` are the codes of the nodes that come into question; all by default.
+        """
+        with torch.no_grad():
+            nodes = self.points if among is None else self(among)
+            step = max(1, _NUMBERS_AT_ONCE // nodes.numel())
+            found = [
+                torch.topk(distance(part[:, None], nodes), min(k, len(nodes)), largest=False)
+                for part in torch.split(points, step)
+            ]
+        near = torch.cat([part.values for part in found])
+        codes = torch.cat([part.indices for part in found])
+        return near, codes if among is None else among[codes]
+
+    # ---- other shapes of the same thing ----
+
+    def to_embedding(self) -> Embedding:
+        """The points as they are now as a :class:`treeball.Embedding`, to save, evaluate, diagnose, heal or view."""
+        report = self.hierarchy.report
+        made: dict[str, Any] = {
+            "method": "torch",
+            "objective": self.objective,
+            "version": __version__,
+            "input": self.provenance.get("input") if report is None else report.to_dict(),
+            "log": list(self.log),
+        }
+        if self.provenance:
+            made["started_from"] = {key: self.provenance.get(key) for key in ("method", "seed", "settings")}
+        return Embedding(_to_numpy(self.points), self.hierarchy, "poincare", made)
+
+    def to_geoopt(self) -> Any:
+        """Make `points` a `geoopt.ManifoldParameter`, in place, so that geoopt's optimisers train it; returns it."""
+        self.points = to_geoopt(self.points)
+        return self.points
+
+    def extra_repr(self) -> str:
+        """What `print` shows."""
+        return f"{len(self.names):,} nodes, dim={self.dim}, {self.objective}" + (", sparse=True" if self.sparse else "")
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Behind `to`, `float`, `cuda` and the like: rounding to float32 must not put a point on the rim."""
+        before = self.points.dtype
+        super()._apply(fn, recurse)
+        if self.points.dtype != before and torch.finfo(self.points.dtype).eps > torch.finfo(before).eps:
+            points, moved = project(self.points.detach())
+            self.points.data = points
+            if moved:
+                warnings.warn(
+                    f"{self.points.dtype} carries a radius of {largest_radius(points.dtype):.1f}, and {int(moved):,} "
+                    "points beyond it were moved there: stay in float64, or contract the points first",
+                    stacklevel=3,
+                )
+        return self
+
+
+def _to_numpy(points: Tensor) -> Any:
+    return points.detach().double().cpu().numpy()
