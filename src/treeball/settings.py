@@ -27,7 +27,7 @@ class FitSettings:
     ----------
     method
         auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
-        construct (capacity-guided construction); sharpened (training whose loss comes to count ranks, as MAP does);
+        construct (capacity-guided construction); sharpened (training for what MAP counts);
         poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
         ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018).
     dim
@@ -177,6 +177,11 @@ class FitSettings:
         _require(
             not (self.weighted and self.objective == "ancestors"),
             "weighted goes with the objective parents: an ancestor pair has no weight of its own",
+        )
+        _require(
+            not (self.weighted and (self.whole or self.method == "sharpened")),
+            "weighted goes with random negatives, not with whole or the method sharpened, where every node counts the "
+            "same: leave one of them out",
         )
 
     @property

@@ -21,8 +21,9 @@ from typing import Any
 import numba
 from numba import types
 
+from .steps import FAST
+
 _SIGNATURE = types.float32(types.CPointer(types.float64), types.CPointer(types.float64), types.uint64)
-_FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
 @cache
@@ -38,4 +39,4 @@ def c_function(flatness: int) -> Any:
             factor = math.sqrt(factor)
         return gap2 * factor
 
-    return numba.cfunc(_SIGNATURE, fastmath=_FAST)(order)
+    return numba.cfunc(_SIGNATURE, fastmath=FAST)(order)

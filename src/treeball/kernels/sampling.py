@@ -31,6 +31,12 @@ def below(bits, bound):
 
 
 @compiled
+def fraction(bits):
+    """A number in [0, 1) from the low half of 64 random bits; independent of `below`, which takes the high half."""
+    return np.float64(bits & _LOW) * _UNIT
+
+
+@compiled
 def stream(seed, epoch, worker):
     """Start of the random stream that belongs to one worker in one epoch."""
     state = mix(uint64(seed) + GOLDEN)
@@ -85,7 +91,7 @@ def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
     for j in range(1, count):
         bits = mix(state + uint64(j) * GOLDEN)
         chosen[j] = below(bits, bound)
-        dice[j] = np.float64(bits & _LOW) * _UNIT
+        dice[j] = fraction(bits)
     state += uint64(count) * GOLDEN
     if many:
         for j in range(1, count):

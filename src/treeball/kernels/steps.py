@@ -30,12 +30,12 @@ SMALL_SHARE = 0.2
 # A pair whose negatives have a smaller share than this in all is done.
 NEGLIGIBLE = 1e-6
 # Keeps two coinciding points apart in the formulas; far below the square of any distance float64 coordinates can hold.
-_COINCIDENT = 1e-200
+COINCIDENT = 1e-200
 # Reordering and fusing are welcome in these sums; NaN must stay NaN, it is how a failure is noticed.
-_FAST = {"reassoc", "contract", "arcp", "nsz"}
+FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Poincare ball, as Nickel & Kiela 2017: Riemannian gradient, step by addition, clamp to norm `bound`.
 
@@ -57,7 +57,7 @@ def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, 
         for j in range(fresh):
             rim[j] -= x[k, j] * x[k, j]
     for j in range(count):
-        gap2[j] = _COINCIDENT
+        gap2[j] = COINCIDENT
     for k in range(dim):
         uk = u[k]
         for j in range(count):
@@ -99,7 +99,7 @@ def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, 
     return loss, clamped + clamp(row, bound)
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def clamp(point, bound):
     """Pull a ball point back to norm `bound`; 1 if it was beyond."""
     norm2 = 0.0
@@ -113,7 +113,7 @@ def clamp(point, bound):
     return 1
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Hyperboloid, as Nickel & Kiela 2018: Riemannian gradient, exact exponential map. Entry 0 of a vector is time.
 
@@ -125,13 +125,13 @@ def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u
     move = x[:, count]
     z, norm, share, sine = s[0], s[1], s[2], s[3]
     u[0] = vectors[head, 0]
-    norm_u = _COINCIDENT
+    norm_u = COINCIDENT
     for k in range(1, dim + 1):
         u[k] = vectors[head, k]
         norm_u += u[k] * u[k]
     norm_u = math.sqrt(norm_u)
     for j in range(fresh):
-        norm[j] = _COINCIDENT
+        norm[j] = COINCIDENT
         row = vectors[chosen[j]]
         for k in range(dim + 1):
             x[k, j] = row[k]
@@ -150,7 +150,7 @@ def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u
     total = 0.0
     for j in range(count):
         e = (u[0] + norm_u) / (x[0, j] + norm[j])
-        z[j] = 0.5 * ((e - 1.0) * (e - 1.0) / e + norm_u * norm[j] * z[j]) + _COINCIDENT
+        z[j] = 0.5 * ((e - 1.0) * (e - 1.0) / e + norm_u * norm[j] * z[j]) + COINCIDENT
         sine[j] = math.sqrt(z[j] * (2.0 + z[j]))
         share[j] = 1.0 / (1.0 + z[j] + sine[j])
         total += share[j]
@@ -188,7 +188,7 @@ def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u
     radial = 0.0
     for k in range(1, dim + 1):
         radial += u[k] / norm_u * move[k]
-    length2 = (radial / u[0]) * (radial / u[0]) + _COINCIDENT
+    length2 = (radial / u[0]) * (radial / u[0]) + COINCIDENT
     for k in range(1, dim + 1):
         across = move[k] - radial * (u[k] / norm_u)
         length2 += across * across
@@ -217,7 +217,7 @@ def _settle(point, bound):
     return clamped
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def euclidean_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Euclidean space with the true distance d = |u-v|; its gradient at u is (u-v)/d. There is no bound.
 
@@ -232,7 +232,7 @@ def euclidean_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s,
         for k in range(dim):
             x[k, j] = row[k]
     for j in range(count):
-        distance[j] = _COINCIDENT
+        distance[j] = COINCIDENT
     for k in range(dim):
         uk = u[k]
         for j in range(count):

@@ -2,8 +2,9 @@
 
     L_A = 1/|P| sum_{p in P} log(1 + Z / w(p)),    w(x) = exp(-k d(A, x)),    Z = sum of w(x) over the non-positives x
 
-Every node counts the same, as it does in MAP. With sharpness k = 1 this is the softmax of equation 2; the larger k, the
-nearer Z / w(p) comes to the number of nodes that are nearer than p, which is what MAP counts.
+Every node counts the same, as it does in MAP. With sharpness k = 1 this is the softmax of equation 2, in which many far
+nodes outweigh one that is too near; the larger k, the more it is ruled by the nodes that are nearer than p, which are
+those that MAP counts.
 
 Z is ruled by the few nodes that are nearest, and those are listed (`near`), so they are summed exactly; all others are
 estimated by a uniform sample, each for its share of them. That is what a full softmax would do, at the cost of some
@@ -18,13 +19,11 @@ import numpy as np
 
 from .compiler import compiled
 from .rank import contains
-from .sampling import GOLDEN, below, mix, stream, visiting_order
-from .steps import SMALL_SHARE, clamp
+from .sampling import GOLDEN, below, fraction, mix, stream, visiting_order
+from .steps import COINCIDENT, FAST, SMALL_SHARE, clamp
+from .train import CLAMPED, FAILED_EPOCH, FAILED_NODE, LOSS
 
-LOSS, PAIRS, CLAMPED, FAILED_EPOCH, FAILED_NODE = 0, 1, 2, 3, 4
-_LOW, _UNIT = np.uint64(0xFFFFFFFF), 2.0**-32
-_COINCIDENT = 1e-200
-_FAST = {"reassoc", "contract", "arcp", "nsz"}
+PAIRS = 1
 
 
 @compiled
@@ -84,7 +83,7 @@ def train_whole(
                     count += 1
             for j in range(count):
                 state += GOLDEN
-                dice[j] = np.float64(mix(state) & _LOW) * _UNIT
+                dice[j] = fraction(mix(state))
             others = max(0.0, n - 1.0 - listed)
             step = steps[epoch] * mean_positives / positives
             loss, clamped = _step(
@@ -99,7 +98,7 @@ def train_whole(
                 return
 
 
-@compiled(fastmath=_FAST)
+@compiled(fastmath=FAST)
 def _step(vectors, head, chosen, dice, positives, listed, count, others, step, sharpness, bound, x, s, u):
     """One step; chosen[:positives] are positives, up to `listed` near ones, the rest uniform: -> loss, clamped."""
     dim = vectors.shape[1]
@@ -110,7 +109,7 @@ def _step(vectors, head, chosen, dice, positives, listed, count, others, step, s
         a -= u[k] * u[k]
     for j in range(count):
         rim[j] = 1.0
-        gap2[j] = _COINCIDENT
+        gap2[j] = COINCIDENT
         row = vectors[chosen[j]]
         for k in range(dim):
             x[k, j] = row[k]

@@ -25,7 +25,8 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
 
     A tree can be constructed so that every parent is the nearest node, in a second and whatever its size; of a DAG
     the construction follows the primary parents. That all ancestors come first no construction achieves, because edges
-    would have to double from level to level: there a training does better.
+    would have to double from level to level: there a training does better. What was set to something else than its
+    default stays as it is.
     """
     reasons = []
     if not settings.dim:
@@ -42,16 +43,22 @@ def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, l
         else:
             needs = f"{shape} needs it for the objective ancestors"
             if hierarchy.n_nodes <= WHOLE_UP_TO_NODES:
-                settings = settings.replace(
-                    method="sharpened", init="construct", contract=CONTRACT, whole=True, dilation=1.0,
-                    lr=WHOLE_STEP * settings.batch, burn_in=0,
-                )  # fmt: skip
-                reason = f"auto: sharpened training from a construction, against all nodes: {needs}"
+                chosen = {
+                    "init": "construct", "contract": CONTRACT, "whole": True, "dilation": 1.0, "burn_in": 0,
+                    "lr": WHOLE_STEP * settings.batch,
+                }  # fmt: skip
             else:
-                settings = settings.replace(
-                    method="sharpened", whole=False, dilation=DILATION, lr=SAMPLED_STEP * settings.batch
-                )
-                reason = f"auto: sharpened training from random vectors: {needs}"
+                chosen = {"dilation": DILATION, "lr": SAMPLED_STEP * settings.batch}
+            untouched = FitSettings()
+            settings = settings.replace(
+                method="sharpened",
+                **{
+                    name: value for name, value in chosen.items() if getattr(settings, name) == getattr(untouched, name)
+                },
+            )
+            start = "a construction" if settings.init == "construct" else "random vectors"
+            others = "all" if settings.whole else "random"
+            reason = f"auto: sharpened training from {start}, against {others} nodes: {needs}"
         reasons.append(reason)
     return settings, reasons
 

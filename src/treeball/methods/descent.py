@@ -132,6 +132,10 @@ class Descent:
         self.bound = _bound(settings.geometry, settings.radius_limit)
         self._pairs_per_second = 2e5
 
+    def resumes_at(self, epoch: int) -> bool:
+        """Whether a run that stops before this epoch and is resumed ends like one that did not stop."""
+        return True
+
     def epochs_per_call(self, epoch: int) -> int:
         """How many epochs from this one on fill a call, judging by the speed so far."""
         return max(1, int(_CALL_SECONDS * self._pairs_per_second / max(1, self.pairs.heads.size)))
@@ -140,8 +144,7 @@ class Descent:
         """Train epochs first_epoch .. first_epoch+count-1 (from 0)."""
         started = time.perf_counter()
         settings, pairs = self.settings, self.pairs
-        number = np.arange(first_epoch, first_epoch + count)
-        steps = np.where(number < settings.burn_in, settings.burn_in_factor, 1.0) * settings.lr / settings.batch
+        steps = steps_of(settings, first_epoch, count)
         counters = np.zeros((self.workers, 5))
 
         def work(worker: int) -> None:
@@ -152,22 +155,30 @@ class Descent:
             )  # fmt: skip
 
         in_threads(work, range(self.workers), self.workers)
-        self._raise_if_failed(counters)
+        raise_if_failed(counters, self.hierarchy, settings)
         seconds = time.perf_counter() - started
         visited = count * pairs.heads.size
         self._pairs_per_second = max(visited / max(seconds, 1e-9), 1.0)
         loss, weight, clamped = counters[:, :3].sum(axis=0)
         return Epochs(count, loss / weight if weight else 0.0, int(clamped), visited, seconds)
 
-    def _raise_if_failed(self, counters: NDArray[np.float64]) -> None:
-        failed = counters[counters[:, kernel.FAILED_EPOCH] >= 0]
-        if failed.size:
-            epoch, node = (int(value) for value in failed[0, 3:])
-            raise NumericalError(
-                f"the loss stopped being a number in epoch {epoch + 1}, at node {self.hierarchy.names[node]!r}: "
-                f"the steps are too long, so lower the learning rate (now {self.settings.lr:g}) or raise the batch "
-                f"(now {self.settings.batch})"
-            )
+
+def steps_of(settings: FitSettings, first_epoch: int, count: int) -> NDArray[np.float64]:
+    """The step of a pair in some epochs, (count,)."""
+    number = np.arange(first_epoch, first_epoch + count)
+    return np.where(number < settings.burn_in, settings.burn_in_factor, 1.0) * settings.lr / settings.batch
+
+
+def raise_if_failed(counters: NDArray[np.float64], hierarchy: Hierarchy, settings: FitSettings) -> None:
+    """Name the epoch and the node where a worker met a loss that is no number."""
+    failed = counters[counters[:, kernel.FAILED_EPOCH] >= 0]
+    if failed.size:
+        epoch, node = (int(value) for value in failed[0, [kernel.FAILED_EPOCH, kernel.FAILED_NODE]])
+        raise NumericalError(
+            f"the loss stopped being a number in epoch {epoch + 1}, at node {hierarchy.names[node]!r}: "
+            f"the steps are too long, so lower the learning rate (now {settings.lr:g}) or raise the batch "
+            f"(now {settings.batch})"
+        )
 
 
 def _bound(geometry: Geometry, max_radius: float) -> float:

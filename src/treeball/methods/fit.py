@@ -78,7 +78,8 @@ def fit(
     checkpoints
         Where and how often to save while training.
     watch
-        Called after every few epochs with the run and what the epochs did; return True to stop early.
+        Called after every few epochs with the run and what the epochs did; return True to stop early, at the next
+        epoch from which the run could be resumed with the same end.
     why
         Remarks for the log that stand before those of the method.
 
@@ -104,8 +105,12 @@ def fit(
         for reason in reasons:
             run.note(reason)
     train = _TRAINERS.get(settings.method, baselines.train)
+    stopping = False
     for done in train(run):
-        if watch is not None and watch(run, done):
+        stopping |= watch is not None and watch(run, done)
+        if not run.resumable:
+            continue
+        if stopping:
             break
         if checkpoints is not None:
             checkpoints.save_if_due(run)

@@ -81,7 +81,7 @@ def heal(embedding: Embedding, *, threads: int = 0, watch: Callable[[int, Evalua
     Parameters
     ----------
     embedding
-        Any embedding in hyperbolic space; one on the hyperboloid comes back in the ball.
+        Any embedding in hyperbolic space made for the objective parents; one on the hyperboloid comes back in the ball.
     threads
         0 uses all cores.
     watch
@@ -94,6 +94,11 @@ def heal(embedding: Embedding, *, threads: int = 0, watch: Callable[[int, Evalua
     """
     if embedding.geometry == "euclidean":
         raise InputError("heal works in hyperbolic space: this embedding is Euclidean, fit it with another method")
+    if embedding.objective == "ancestors":
+        raise InputError(
+            "heal puts every node nearest to its parent, which ruins this embedding made for the objective ancestors: "
+            "fit it again with more epochs or dimensions, or for the objective parents"
+        )
     hierarchy = embedding.hierarchy
     given = embedding.ball()
     vectors = np.array(given)

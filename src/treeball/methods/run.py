@@ -40,6 +40,10 @@ class Run:
         Decisions of the method: ``{"epoch": 300, "text": ...}``.
     trace : list of dict
         Scores along the way, when the settings ask for them.
+    pause_every : int
+        Epochs after which someone wants to look, or 0.
+    resumable : bool
+        Whether stopping here and resuming leads to the same end as going on.
     """
 
     hierarchy: Hierarchy
@@ -51,6 +55,7 @@ class Run:
     log: list[dict[str, Any]] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
     pause_every: int = 0
+    resumable: bool = True
 
     def descend(self, descent: Descent | WholeDescent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""
@@ -60,6 +65,7 @@ class Run:
                 ends.append((self.epoch // every + 1) * every)
         done = descent.run(self.epoch, min(descent.epochs_per_call(self.epoch), min(ends) - self.epoch))
         self.epoch += done.count
+        self.resumable = descent.resumes_at(self.epoch)
         self.clamped += done.clamped
         self.loss = done.loss
         if self.settings.trace_every and self.epoch % self.settings.trace_every == 0:

@@ -1,10 +1,10 @@
-"""The method `sharpened`: training for MAP itself, in three acts.
+"""The method `sharpened`: training for what MAP counts, in three acts.
 
 1. Form. The hierarchy gets its shape by descent on the softmax, against random nodes (equation 2) or against all; every
    node counts the same, as it does in MAP, however many ancestors it has.
 2. Dilate (equation 4): what has formed gets room. A factor of 1 leaves that out.
-3. Sharpen. The factor on distances in the softmax rises step by step, so that the loss comes to count the nodes
-   which are nearer than they should be, and those few are put in their places.
+3. Sharpen. The factor on distances in the softmax over all nodes rises step by step, so that the loss comes to be ruled
+   by the few nodes which are nearer than they should be, and these are put in their places.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def train(run: Run) -> Iterator[Epochs]:
     later = settings.replace(lr=SHARP_STEP * settings.batch, negatives=SHARP_NEGATIVES, burn_in=0)
     for part, sharpness in enumerate(SHARPNESS, start=1):
         end = sharpen_from + sharpen * part // len(SHARPNESS)
-        sharpening = WholeDescent(run.vectors, hierarchy, later, sharpness)
+        if run.epoch < end:
+            sharpening = WholeDescent(run.vectors, hierarchy, later, sharpness)
         while run.epoch < end:
             yield run.descend(sharpening, end)

@@ -8,25 +8,24 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import NumericalError
 from ..geometry import poincare
 from ..hierarchy import Hierarchy
 from ..kernels import whole_softmax as kernel
 from ..search import SearchTree
 from ..settings import FitSettings
 from ..workers import in_threads, thread_count
-from .descent import Epochs
+from .descent import Epochs, raise_if_failed, steps_of
 
 __all__ = ["WholeDescent"]
 
-# Nearest nodes that are listed for every node, and the epochs after which the lists are made anew.
-NEAREST, REFRESH = 50, 10
+# Nearest nodes that are listed for every node, the epochs after which the lists are made anew, and nodes at a time.
+NEAREST, REFRESH, BLOCK = 50, 10, 50_000
 
 
 class WholeDescent:
     """Runs epochs over all nodes with positives, changing `vectors` in place; a stand-in for `descent.Descent`.
 
-    The lists of nearest nodes are made at epochs divisible by `REFRESH`, and anew when a run is resumed in between.
+    The lists of nearest nodes are made at first and at epochs divisible by `REFRESH`.
     `sharpness` is the factor on distances in the softmax (`kernels.whole_softmax`).
     """
 
@@ -42,6 +41,10 @@ class WholeDescent:
         self.most = int(np.diff(self.positive_ptr).max(initial=0))
         self._near: NDArray[np.int32] | None = None
 
+    def resumes_at(self, epoch: int) -> bool:
+        """Whether a run that stops before this epoch and is resumed ends like one that did not stop."""
+        return epoch % REFRESH == 0
+
     def epochs_per_call(self, epoch: int) -> int:
         """Epochs from this one on until the lists of nearest nodes are due."""
         return REFRESH - epoch % REFRESH
@@ -50,8 +53,7 @@ class WholeDescent:
         """Train epochs first_epoch .. first_epoch+count-1 (from 0)."""
         started = time.perf_counter()
         settings = self.settings
-        number = np.arange(first_epoch, first_epoch + count)
-        steps = np.where(number < settings.burn_in, settings.burn_in_factor, 1.0) * settings.lr / settings.batch
+        steps = steps_of(settings, first_epoch, count)
         counters = np.zeros((self.workers, 5))
         if self._near is None or first_epoch % REFRESH == 0:
             self._near = self._nearest()
@@ -65,13 +67,7 @@ class WholeDescent:
             )  # fmt: skip
 
         in_threads(work, range(self.workers), self.workers)
-        failed = counters[counters[:, kernel.FAILED_EPOCH] >= 0]
-        if failed.size:
-            epoch, node = (int(value) for value in failed[0, 3:])
-            raise NumericalError(
-                f"the loss stopped being a number in epoch {epoch + 1}, at node {self.hierarchy.names[node]!r}: "
-                f"the steps are too long, so lower the learning rate (now {settings.lr:g})"
-            )
+        raise_if_failed(counters, self.hierarchy, settings)
         loss, pairs, clamped = counters[:, :3].sum(axis=0)
         visited = count * self.positive_idx.size
         return Epochs(count, loss / pairs if pairs else 0.0, int(clamped), visited, time.perf_counter() - started)
@@ -80,8 +76,12 @@ class WholeDescent:
         """The non-positives among the `NEAREST` of every node, int32 (n, k), ascending, -1 for the positives."""
         n = self.hierarchy.n_nodes
         tree = SearchTree(self.vectors, 1.0 / poincare.one_minus_square(self.vectors))
-        codes = tree.nearest(np.arange(n), max(1, min(NEAREST, n - 1)), threads=self.workers)[0]
-        node = np.repeat(np.arange(n), codes.shape[1])
         is_positive = self.hierarchy.is_ancestor if self.settings.objective == "ancestors" else self.hierarchy.is_parent
-        positive = is_positive(np.maximum(codes, 0).ravel(), node).reshape(codes.shape)
-        return np.sort(np.where(positive, -1, codes), axis=1).astype(np.int32)
+        near = np.empty((n, max(1, min(NEAREST, n - 1))), np.int32)
+        for begin in range(0, n, BLOCK):
+            nodes = np.arange(begin, min(n, begin + BLOCK))
+            codes = tree.nearest(nodes, near.shape[1], threads=self.workers)[0]
+            repeated = np.repeat(nodes, codes.shape[1])
+            positive = is_positive(np.maximum(codes, 0).ravel(), repeated).reshape(codes.shape)
+            near[nodes] = np.sort(np.where(positive, -1, codes), axis=1)
+        return near
