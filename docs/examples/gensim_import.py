@@ -1,10 +1,16 @@
-"""Vectors trained with gensim, imported into treeball and scored.
+"""Vectors trained with gensim: imported, scored, diagnosed and healed.
 
-Run it with  python docs/examples/gensim_import.py  where gensim is installed; it says so when it is missing.
+A model of another tool need not be thrown away. gensim trains Poincaré vectors of a hierarchy; treeball says how many
+nodes are nearer to some other node than to their parent, why, and moves them.
+
+    pip install treeball gensim
+    python docs/examples/gensim_import.py                                 # the mammals, shipped with treeball
+    python docs/examples/gensim_import.py --data verbs.tsv                # any file that treeball reads
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -16,28 +22,43 @@ try:
 except ImportError:
     sys.exit("gensim is not installed: pip install gensim (nothing was done)")
 
-# The mammals of WordNet as gensim wants them: pairs (node, ancestor).
-hierarchy = treeball.read("example:mammals")
-pointers, ancestors = hierarchy.ancestors()
-names = list(hierarchy.names)
-pairs = [
-    (names[node], names[ancestor])
-    for node in range(len(names))
-    for ancestor in ancestors[pointers[node] : pointers[node + 1]]
-]
-model = PoincareModel(pairs, size=5, negative=10, burn_in=5, seed=0)
-model.train(epochs=20, batch_size=50)
+parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+parser.add_argument("--data", default="example:mammals", help="any file that treeball reads")
+parser.add_argument("--dim", type=int, default=10)
+parser.add_argument("--epochs", type=int, default=50)
+parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "treeball-gensim")
+options = parser.parse_args()
+options.out.mkdir(parents=True, exist_ok=True)
 
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder) / "vectors.txt"
-    model.kv.save_word2vec_format(str(path))
-    embedding = treeball.import_vectors(path, hierarchy, objective="ancestors")
+# gensim wants pairs (node, parent). Its files hold no blanks, so underscores stand for them; import knows that.
+hierarchy = treeball.read(options.data)
+print(hierarchy.report)
+names = ["_".join(str(name).split()) for name in hierarchy.names]
+pairs = [(names[child], names[parent]) for child, parent in zip(*hierarchy.edges(), strict=True)]
+model = PoincareModel(pairs, size=options.dim, negative=10, burn_in=10, seed=0)
+model.train(epochs=options.epochs, batch_size=10)
+vectors = options.out / "vectors.txt"
+model.kv.save_word2vec_format(str(vectors))
 
-print(embedding)
-print("for ancestors:", embedding.evaluate())
-print("for parents:  ", embedding.evaluate("parents"))
-print("nearest to dog.n.01:", [name for name, _ in embedding.neighbors("dog.n.01", 5)])
+# Import: vectors and hierarchy together are a model, and everything in treeball works on it.
+imported = treeball.import_vectors(vectors, hierarchy)
+imported.save(options.out / "imported.parquet")
 
-output = Path("gensim-mammals.parquet")
-embedding.save(output)
-print(f"saved {output}; go on with  treeball diagnose {output}  or  treeball heal {output}")
+# Diagnose: what is wrong, and with whom.
+diagnosis = treeball.diagnose(imported, model="imported.parquet")
+print(diagnosis)
+for worst in diagnosis.worst_nodes[:2]:
+    print(f"  {worst.node}: {worst.sentence}")
+advice = diagnosis.advice[0]
+print(f"advice: {advice.reason} {advice.command}")
+
+# Heal: move what is ill, and nothing else.
+healing = treeball.heal(imported)
+healing.embedding.save(options.out / "healed.parquet")
+print(f"\n{'':22}{'before':>10}{'after':>10}")
+for name in ("map", "hits_at_1"):
+    print(f"{name:22}{getattr(healing.before, name):10.4f}{getattr(healing.after, name):10.4f}")
+for kind, ill in healing.before.illness.counts().items():
+    print(f"{'ill, ' + kind:22}{ill:10,}{healing.after.illness.counts()[kind]:10,}")
+print(healing.note)
+print(f"=> ill pairs left after healing: {len(healing.after.illness)}")
