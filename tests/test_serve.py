@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -257,6 +258,24 @@ def test_a_mapped_model_is_the_same_and_holds_no_copy(kind, tmp_path):
         assert isinstance(array.base, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         mapped.vectors[0, 0] = 0.5
+
+
+def test_integer_names_are_mapped_where_64_bits_hold_them(tmp_path):
+    narrow = [-(2**63), 2**63 - 1, 123_456_789, 0, -5]
+    for kind, names in (("narrow", narrow), ("wide", [*narrow[1:], 10**30])):
+        folder = tmp_path / kind
+        folder.mkdir()
+        write_mapped(random_model(trees.random_tree(5, 1), names), folder)
+        assert ("123456789" in (folder / "index.json").read_text()) == (kind == "wide")
+        mapped = open_mapped(folder).names
+        assert (list(mapped), mapped[:], mapped.take([1, 2]), mapped.kind) == (names, names, names[1:3], "int")
+        assert {type(name) for name in mapped} == {int}
+        assert [mapped.index_of(name) for name in names] == list(range(5))
+        assert mapped.index_of_many(names[::-1]).tolist() == [4, 3, 2, 1, 0]
+        assert not any(other in mapped for other in (1, -6, 2**63, 10**400, "0", 0.5, None))
+        assert mapped.from_text("123456789") == 123_456_789
+        with pytest.raises(InputError, match="no node named 12345678; did you mean 123456789"):
+            mapped.index_of(12_345_678)
 
 
 def test_names_are_found_by_bisection(tmp_path):
@@ -554,7 +573,7 @@ def test_the_page_is_made_once_when_it_is_asked_for(mammals, tmp_path, monkeypat
 
 
 def test_the_page_in_chromium(model):
-    with serving(model) as (port, _):
+    with serving(model) as (port, _, _):
         address = f"http://127.0.0.1:{port}/"
         seen = look(address, wait_for="#stage")
     assert seen["problems"] == []
@@ -567,14 +586,14 @@ def test_the_page_in_chromium(model):
 
 @contextlib.contextmanager
 def serving(model, *options, ending=signal.SIGINT):
-    """The command in a process of its own: its port, and what it has said so far and at its end."""
+    """The command in a process of its own: its port, what it has said so far and at its end, and the process."""
     command = [sys.executable, "-m", "treeball", "serve", str(model), "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = [process.stderr.readline(), process.stderr.readline()]
             found = re.search(r"http://127\.0\.0\.1:(\d+)/", said[0])
             assert found, (said, process.stderr.read())
-            yield int(found[1]), said
+            yield int(found[1]), said, process
             process.send_signal(ending)
             said += process.communicate(timeout=60)[1].splitlines()
             assert process.returncode == 0, said
@@ -597,10 +616,15 @@ def model(mammals, tmp_path_factory):
     return mammals.save(tmp_path_factory.mktemp("model") / "mammals.parquet")
 
 
-@pytest.mark.parametrize(("workers", "ending"), [(1, signal.SIGINT), (1, signal.SIGTERM), (2, signal.SIGINT)])
+HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # not everywhere
+
+
+@pytest.mark.parametrize(
+    ("workers", "ending"), [(1, signal.SIGINT), (1, signal.SIGTERM), (1, HANG_UP), (2, signal.SIGINT)]
+)
 def test_the_command_serves_until_its_end(mammals, model, workers, ending, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with serving(model, "--workers", str(workers), "--max-k", "7", ending=ending) as (port, said):
+    with serving(model, "--workers", str(workers), "--max-k", "7", ending=ending) as (port, said, _):
         assert "1,182 nodes" in said[0]
         assert "k 7" in said[1]
         assert len(list(tmp_path.iterdir())) == 1
@@ -634,7 +658,7 @@ def test_the_command_serves_until_its_end(mammals, model, workers, ending, tmp_p
 
 
 def test_a_body_without_an_end_is_cut_off(model):
-    with serving(model, "--max-body", "100000") as (port, _):
+    with serving(model, "--max-body", "100000") as (port, _, _):
         with socket.create_connection(("127.0.0.1", port), 60) as client:
             head = "POST /neighbors HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
@@ -646,6 +670,91 @@ def test_a_body_without_an_end_is_cut_off(model):
         assert reply.startswith(b"HTTP/1.1 413 ")
         assert reply.endswith(b'{"error":"a body has at most 100,000 bytes: ask in several requests"}')
         assert fetch(port, "/health")[0] == 200
+
+
+def test_a_client_that_hangs_up_is_not_worth_a_word(model):
+    with serving(model) as (port, said, _):
+        with socket.create_connection(("127.0.0.1", port), 60) as client:
+            head = "POST /neighbors HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            client.sendall(f'{head}Content-Length: 100\r\n\r\n{{"nodes": ['.encode())
+            assert fetch(port, "/health")[0] == 200  # by now the first request waits for its body
+        assert fetch(port, "/health")[0] == 200
+    assert said[2:] == ["stopped"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP here")
+def test_a_hang_up_ends_neither_several_processes_nor_one_that_ignores_it(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        for workers in ("1", "2"):
+            with serving(model, "--workers", workers) as (port, _, process):
+                process.send_signal(signal.SIGHUP)
+                time.sleep(1)
+                assert fetch(port, "/health")[0] == 200
+            assert list(tmp_path.iterdir()) == []
+    finally:
+        signal.signal(signal.SIGHUP, ignored)
+
+
+WAITS = """
+import multiprocessing, os, pathlib, time
+def wait():
+    pathlib.Path(__file__).with_name(f"{os.getpid()}.here").touch()
+    time.sleep(600)
+"""
+WAITS_TO_SERVE = WAITS + "def app(*_): wait()"
+WAITS_TO_IMPORT = WAITS + "def app(*_): ...\nif multiprocessing.current_process().name != 'MainProcess': wait()"
+
+
+def starting(model, folder, module, patience=120):
+    """The command with two processes that make the `app` of another module; its temporary files are in `folder`."""
+    (folder / "odd.py").write_text(module)
+    code = (
+        "import sys, odd, treeball.service.run as run; from treeball.cli.main import main; "
+        f"run.mapped_app, run._PATIENCE = odd.app, {patience}; main(sys.argv[1:])"
+    )
+    (folder / "temporary").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-c", code, "serve", str(model), "--port", "0", "--workers", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(folder / "temporary")},
+        start_new_session=True,
+    )
+
+
+def ended(process, folder):
+    """Exit code and words of a command that must come to its end by itself, and leave nothing behind."""
+    try:
+        said = process.communicate(timeout=60)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert list((folder / "temporary").iterdir()) == []
+    return process.returncode, said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a group of processes")
+@pytest.mark.parametrize(
+    ("module", "patience"), [("import os\ndef app(*_): os._exit(7)", 120), (WAITS_TO_SERVE, 1)], ids=["end", "wait"]
+)
+def test_processes_that_do_not_become_ready_end_the_command(model, tmp_path, module, patience):
+    code, said = ended(starting(model, tmp_path, module, patience), tmp_path)
+    assert code == 1
+    assert said == "treeball: not all of the 2 processes could start: see what they said, or try fewer --workers\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a group of processes")
+@pytest.mark.parametrize("module", [WAITS_TO_IMPORT, WAITS_TO_SERVE], ids=["import", "serve"])
+def test_an_interruption_while_processes_start_ends_the_command(model, tmp_path, module):
+    process = starting(model, tmp_path, module)
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.here"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    assert ended(process, tmp_path) == (0, "stopped\n")
 
 
 def test_what_cannot_be_served_is_refused_in_one_sentence(model, tmp_path, capsys):

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from .settings import ServeSettings
@@ -65,4 +65,8 @@ async def _failed(request: Request, error: Exception) -> Response:
     return json_response({"error": "the service failed on this request; its log says how"}, 500)
 
 
-HANDLERS: dict[Any, Any] = {HTTPException: _refused, Exception: _failed}
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # the server sends nothing to a client that has hung up
+
+
+HANDLERS: dict[Any, Any] = {HTTPException: _refused, ClientDisconnect: _gone, Exception: _failed}

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -35,12 +35,12 @@ _INDEX, _NAMES, _ORDER = "index.json", "names.arrow", "order.npy"
 def write_mapped(embedding: Embedding, folder: Path) -> None:
     """Lay out a model, with what has been computed from it so far, in an empty folder."""
     names = embedding.names
-    if names.kind == "str":
-        text = names.to_arrow()
-        table = pa.table({"node": text})
+    column = _column(names)
+    if column is not None:
+        table = pa.table({"node": column})
         with pa.OSFile(str(folder / _NAMES), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table, max_chunksize=len(names))
-        np.save(folder / _ORDER, np.asarray(pc.sort_indices(text)).astype(np.int64))
+        np.save(folder / _ORDER, np.asarray(pc.sort_indices(column)).astype(np.int64))
         index: dict[str, Any] = {"names": None}
     else:
         index = {"names": list(names)}
@@ -53,27 +53,42 @@ def open_mapped(folder: Path) -> Embedding:
     index = json.loads((folder / _INDEX).read_text("utf-8"))
     names: Names
     if index["names"] is None:
-        text = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).read_all()["node"].chunk(0)
-        names = _SortedNames(text, np.asarray(np.load(folder / _ORDER, mmap_mode="r")))
+        column = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).read_all()["node"].chunk(0)
+        names = _SortedNames(column, np.asarray(np.load(folder / _ORDER, mmap_mode="r")))
     else:
         names = Names.of(index["names"])
     embedding: Embedding = _opened(index["model"], folder, names)
     return embedding
 
 
+def _column(names: Names) -> pa.Array | None:
+    """Names as an array that can be mapped; None when they are neither text nor integers of 64 bits."""
+    if names.kind == "str":
+        return names.to_arrow()
+    try:
+        return pa.array(names, pa.int64()) if names.kind == "int" else None
+    except OverflowError:
+        return None
+
+
 class _SortedNames(Names):
     """Names found by bisection in their sorted order, which is mapped too; a dict would be made in every process."""
 
-    def __init__(self, text: pa.Array, order: NDArray[np.int64]) -> None:
-        super().__init__(text)
+    def __init__(self, column: pa.Array, order: NDArray[np.int64]) -> None:
+        numbers = pa.types.is_int64(column.type)
+        super().__init__(() if numbers else column)
+        self._type: type = int if numbers else str
+        if numbers:
+            self._values = cast(Any, memoryview(column.to_numpy()))  # a sequence of integers, without a copy
+            self.kind = "int"
         self._order = order
         self._remembered = lru_cache(_REMEMBERED)(self._bisect)
 
     def _find(self, name: object) -> int:
-        return self._remembered(name) if isinstance(name, str) else -1
+        return self._remembered(name) if isinstance(name, self._type) else -1
 
-    def _bisect(self, name: str) -> int:
-        place = bisect_left(self._order, name, key=lambda code: str(self[code]))
+    def _bisect(self, name: Any) -> int:
+        place = bisect_left(self._order, name, key=self.__getitem__)
         code = int(self._order[place]) if place < len(self) else -1
         return code if code >= 0 and self[code] == name else -1
 

@@ -7,12 +7,14 @@ import os
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError, MissingExtraError, TreeballError
 from ..model_file import load
 from .settings import ServeSettings
 
@@ -38,12 +40,14 @@ _PATIENCE = 120.0  # seconds that a process may take to start
 
 
 def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> None:
-    """Serve a model until Ctrl-C or SIGTERM; `say` tells when it is ready."""
+    """Serve a model until Ctrl-C, SIGTERM or, with one process, SIGHUP; `say` tells when it is ready."""
     embedding = load(model)
     nodes = len(embedding)
     listening = _listen(settings)
     # A signal to end is treated as Ctrl-C, so that what was laid out is removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # which nohup asks for
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     with listening, tempfile.TemporaryDirectory(prefix="treeball-") as name:
         folder = Path(name)
         prepare(embedding, settings, folder)
@@ -92,9 +96,33 @@ class _Workers(Multiprocess):
         self.tell = tell
 
     def init_processes(self) -> None:
-        super().init_processes()
-        if all(process.wait_until_ready(_PATIENCE, self.should_exit) for process in self.processes):
-            self.tell()
+        if hasattr(signal, "pthread_sigmask"):
+            # A terminal sends Ctrl-C to all, and one that still imports would end with a traceback: this one ends them.
+            resource_tracker.ensure_running()  # else the first process starts it, which lifts the block
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            super().init_processes()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        else:
+            super().init_processes()
+        deadline = time.monotonic() + _PATIENCE
+        while not all(process.is_ready(0.1) for process in self.processes):
+            alive = all(process.process.is_alive() for process in self.processes)
+            self.handle_signals()
+            if self.should_exit.is_set() or not alive or time.monotonic() > deadline:
+                self._give_up()
+                return
+            time.sleep(0.1)
+        self.tell()
+
+    def _give_up(self) -> None:
+        """End the processes at once, for they answer nobody yet; an error, unless a signal asked for it."""
+        for process in self.processes:
+            process.kill()
+        self.join_all()
+        if not self.should_exit.is_set():
+            raise TreeballError(
+                f"not all of the {self.processes_num} processes could start: see what they said, or try fewer --workers"
+            )
 
 
 def prepare(embedding: Embedding, settings: ServeSettings, folder: Path) -> None:
