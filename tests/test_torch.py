@@ -146,6 +146,16 @@ def test_nearest_nodes_of_any_points():
     inner = nodes.codes(["all", "g0", "g1", "g2", "g3"])
     assert np.array_equal(nodes.nearest(points, 2, inner)[1], inner[np.argsort(every[:, inner], axis=1)[:, :2]])
     assert nodes.nearest(points, 99, inner)[1].shape == (7, 5)
+    assert [found.shape for found in nodes.nearest(points, 2, inner[:0])] == [(7, 0), (7, 0)]
+
+
+def test_an_added_root_is_not_nearest_unless_it_is_asked_for():
+    nodes = HyperbolicEmbedding.from_hierarchy(EDGES[4:], dim=3)
+    root = nodes.hierarchy.virtual_root
+    points = nodes(torch.tensor([root])).detach()
+    codes = nodes.nearest(points, 99)[1]
+    assert sorted(codes[0].tolist()) == sorted(set(range(29)) - {root})
+    assert nodes.nearest(points, 1, torch.arange(29))[1].tolist() == [[root]]
 
 
 def test_copies_and_files_keep_the_marker():
@@ -181,6 +191,16 @@ def test_single_precision_keeps_points_inside():
     assert near.to_embedding().evaluate().map > 0.5
 
 
+def test_half_precision_is_refused_and_changes_nothing():
+    nodes = HyperbolicEmbedding.from_hierarchy(EDGES, dim=3)
+    before = nodes.points.detach().clone()
+    for change in (nodes.half, nodes.bfloat16, lambda: nodes.to(torch.float16)):
+        with pytest.raises(InputError, match="float64 or float32"):
+            change()
+    assert torch.equal(nodes.points, before)
+    assert nodes.points.dtype == torch.float64
+
+
 def test_points_are_checked():
     hierarchy = treeball.read(EDGES)
     inside = torch.zeros(hierarchy.n_nodes, 2, dtype=torch.float64)
@@ -192,6 +212,9 @@ def test_points_are_checked():
         (inside + 1.0, "outside the unit ball"),
         (inside * torch.nan, "is not finite"),
         (inside.half(), "float64 or float32"),
+        (inside.long(), "float64 or float32"),
+        (inside.long().numpy(), "float64 or float32"),
+        (BallParameter(inside.half()), "float64 or float32"),
         (nn.Parameter(inside), "ordinary parameter"),
     ):
         with pytest.raises(InputError, match=message):
@@ -391,9 +414,23 @@ def test_dilation_has_limits():
     Dilation(nodes, factor=3.0, first=0, max_radius=2.0)(0)
     assert nodes.radii().max().item() == pytest.approx(2.0)
     assert "59 points held back at radius 2" in nodes.log[0]["text"]
-    for options, message in (({"factor": -1.0}, "dilation must be above 0"), ({"every": 0}, "at least 1 epoch apart")):
+    for options, message in (
+        ({"factor": -1.0}, "dilation must be above 0"),
+        ({"every": 0}, "at least 1 epoch apart"),
+        ({"max_radius": 35.0}, "max_radius must be above 0 and at most 34"),
+    ):
         with pytest.raises(InputError, match=message):
             Dilation(nodes, **options)
+
+
+def test_dilation_after_a_change_of_precision():
+    nodes = crowded()
+    by_default, too_far = (Dilation(nodes, factor=20.0, first=0, max_radius=limit) for limit in (None, 20.0))
+    nodes.float()
+    with pytest.raises(InputError, match=r"at most 9\.899 in torch\.float32, not 20"):
+        too_far(0)
+    assert by_default(0) == 20.0
+    assert nodes.radii().max().item() == pytest.approx(9.9, abs=0.02)
 
 
 @pytest.mark.parametrize(("optimizer", "moment"), [(RiemannianSGD, "momentum_buffer"), (RiemannianAdam, "exp_avg")])
@@ -420,9 +457,6 @@ def test_momenta_go_along_with_a_dilation(optimizer, moment):
 # ---- the worked example ----
 
 
-KINDS = {"hyperbolic", "euclidean", "at"}  # the two heads, and guessing at random
-
-
 @pytest.fixture
 def example():
     return runpy.run_path(str(Path(__file__).parents[1] / "docs" / "examples" / "joint_learning.py"))
@@ -444,6 +478,15 @@ def test_the_example_beats_guessing(example, monkeypatch, capsys):
     }
     assert len(hits_at_10) == 3
     assert min(hits_at_10["hyperbolic"], hits_at_10["euclidean"]) > 2 * hits_at_10["at"]
+
+
+def test_an_added_root_is_no_parent_in_the_example(example, monkeypatch, capsys, tmp_path):
+    (tmp_path / "forest.tsv").write_text("".join(f"{child}\t{parent}\n" for child, parent in EDGES[4:]))
+    monkeypatch.setattr(
+        sys, "argv", ["joint_learning.py", "--data", str(tmp_path / "forest.tsv"), "--epochs", "1", "--dim", "3"]
+    )
+    example["main"]()
+    assert "\n4 inner nodes come into question" in capsys.readouterr().out
 
 
 # ---- where it runs ----

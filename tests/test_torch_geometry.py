@@ -167,3 +167,13 @@ def test_single_precision():
         from_tangent(x.half())
     with pytest.raises(InputError, match="positive, finite factor"):
         dilate(x, 0.0)
+
+
+def test_a_radius_limit_is_one_that_the_dtype_carries():
+    x = points(3, [1.0, 2.0])
+    for function in (from_tangent, project, lambda y, limit: dilate(y, 2.0, limit)):
+        for good, limit in ((x, 34.0), (x, 0.5), (x.float(), 9.8)):
+            function(good, limit)
+        for bad, limit in ((x, 34.1), (x, 0.0), (x, -1.0), (x, np.nan), (x, np.inf), (x.float(), 10.0)):
+            with pytest.raises(InputError, match=r"max_radius must be above 0 and at most (34|9\.899) in"):
+                function(bad, limit)

@@ -102,6 +102,33 @@ def test_momentum_is_carried_along():
     np.testing.assert_allclose(ball.detach(), exp_map(then, -0.3 * second), rtol=1e-14)
 
 
+@pytest.mark.parametrize("options", [{"dampening": 0.5}, {"dampening": 0.5, "weight_decay": 0.2}, {"nesterov": True}])
+def test_momentum_at_the_origin_is_that_of_torch(options):
+    """There the ball is flat, and its metric is 4 times the ordinary one."""
+    start, goal = 1e-6 * points([1.0, 2.0, 3.0]), points([1.0, 2.0, 3.0], seed=1)
+    ball, plain = BallParameter(start.clone()), nn.Parameter(start.clone())
+    # Weight decay is a pull by the hyperbolic radius, in hyperbolic units: no quarter of it.
+    decay = options.get("weight_decay", 0.0)
+    one = RiemannianSGD([ball], lr=4e-7, momentum=0.9, **options)
+    other = torch.optim.SGD([plain], lr=1e-7, momentum=0.9, **{**options, "weight_decay": 4 * decay})
+    for step in range(4):
+        for parameter, optimizer in ((ball, one), (plain, other)):
+            parameter.grad = (1 + step) * (parameter.detach() - goal)
+            optimizer.step()
+        np.testing.assert_allclose((ball - start).detach(), (plain - start).detach(), rtol=1e-9)
+
+
+def test_every_row_of_a_sparse_gradient_has_its_own_first_momentum():
+    ball = BallParameter(points([0.5, 1.0]))
+    one = RiemannianSGD([ball], lr=0.1, momentum=0.9, dampening=0.5)
+    for row in (0, 1):
+        before = ball.detach().clone()
+        one.zero_grad()
+        radius(nn.functional.embedding(torch.tensor([row]), ball, sparse=True)).sum().backward()
+        one.step()
+        assert distance(ball, before)[row].item() == pytest.approx(0.1)
+
+
 def test_weight_decay_pulls_in_proportion_to_the_radius():
     ball = BallParameter(points([0.5, 4.0, 20.0]))
     ball.grad = torch.zeros_like(ball)
@@ -188,6 +215,28 @@ def test_a_saved_optimizer_goes_on_where_it_was(optimizer, options):
     other.load_state_dict(torch.load(file))
     steps(again, other, 3)
     assert torch.equal(ball, again)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(RiemannianSGD, torch.optim.SGD), (RiemannianAdam, torch.optim.Adam)])
+def test_the_state_of_an_optimizer_of_torch_leaves_the_limit_as_it_is(ours, theirs):
+    ball = BallParameter(points([1.0]))
+    one = ours([ball], max_radius=2.0)
+    one.load_state_dict(theirs([nn.Parameter(points([1.0]))], lr=9.0).state_dict())
+    (-radius(ball)).sum().backward()
+    one.step()
+    assert radius(ball).item() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("optimizer", [RiemannianSGD, RiemannianAdam])
+def test_a_limit_that_the_dtype_does_not_carry_is_refused(optimizer):
+    double, single = BallParameter(points([1.0])), BallParameter(points([1.0]).float())
+    optimizer([double], max_radius=34.0)
+    for parameter, limit in ((double, 35.0), (double, 0.0), (single, 10.0)):
+        for group, options in (({}, {"max_radius": limit}), ({"max_radius": limit}, {})):
+            with pytest.raises(InputError, match="max_radius must be above 0 and at most"):
+                optimizer([{"params": [parameter], **group}], **options)
+    with pytest.raises(InputError, match="max_radius must be above 0 and at most"):
+        optimizer([double], max_radius=20.0).add_param_group({"params": [single]})
 
 
 def test_closures_schedulers_and_hooks():

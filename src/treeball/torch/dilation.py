@@ -51,14 +51,15 @@ class Dilation:
         seed: int = 0,
     ) -> None:
         self.settings = FitSettings(
-            method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit, seed=seed,
-            max_radius=largest_radius(embedding.points.dtype) if max_radius is None else max_radius,
+            method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit, seed=seed
         )  # fmt: skip
+        largest_radius(embedding.points.dtype, max_radius)
         if every < 1:
             raise InputError(f"checks must be at least 1 epoch apart, not {every}")
         self.embedding = embedding
         self.optimizers = optimizers
         self.every = every
+        self.max_radius = max_radius
         self.done = 0
 
     def __call__(self, epoch: int) -> float | None:
@@ -71,20 +72,22 @@ class Dilation:
         found = sufficiency(vectors, self.embedding.hierarchy, sample=CHECK_NODES, seed=settings.seed)
         if found.share <= settings.dilation_share:
             return None
+        # Not before now: the dtype of the points may have changed.
+        limit = largest_radius(self.embedding.points.dtype, self.max_radius)
         self.done += 1
-        before, after, held = self._dilate()
+        before, after, held = self._dilate(limit)
         text = f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}"
         if held:
-            text += f"; {held:,} points held back at radius {settings.radius_limit:g}"
+            text += f"; {held:,} points held back at radius {limit:g}"
         self.embedding.log.append({"epoch": epoch, "text": text, "dilated": settings.dilation})
         return settings.dilation
 
-    def _dilate(self) -> tuple[float, float, int]:
+    def _dilate(self, limit: float) -> tuple[float, float, int]:
         """Move points and momenta; largest radius before and after, and how many points were held back."""
-        points, settings = self.embedding.points, self.settings
+        points, factor = self.embedding.points, self.settings.dilation
         with torch.no_grad():
             radii = radius(points)
-            moved = dilate(points, settings.dilation, settings.radius_limit)
+            moved = dilate(points, factor, limit)
             # Transport along a ray through the origin keeps the direction, and the length in hyperbolic units.
             stretch = gap(moved) / gap(points)
             for optimizer in self.optimizers:
@@ -93,5 +96,5 @@ class Dilation:
                     if moment in state:
                         state[moment] *= stretch
             points.copy_(moved)
-        held = int((settings.dilation * radii > settings.radius_limit).sum())
+        held = int((factor * radii > limit).sum())
         return float(radii.max()), float(radius(points.detach()).max()), held

@@ -61,16 +61,16 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         provenance: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
-        if not isinstance(points, nn.Parameter):
-            copied = points.detach().clone() if isinstance(points, Tensor) else torch.tensor(np.asarray(points))
-            points = BallParameter(copied)
-        elif not on_ball(points):
+        is_parameter = isinstance(points, nn.Parameter)
+        if is_parameter and not on_ball(points):
             raise InputError("the points are an ordinary parameter: give its data, or a BallParameter")
+        if not is_parameter:
+            points = points.detach().clone() if isinstance(points, Tensor) else torch.tensor(np.asarray(points))
+        largest_radius(points.dtype)  # refuses dtypes that carry none
         # An Embedding refuses, by name, what is not finite, outside the ball or of the wrong shape.
         Embedding(_to_numpy(points), hierarchy)
-        largest_radius(points.dtype)
         self.hierarchy = hierarchy
-        self.points = points
+        self.points = points if is_parameter else BallParameter(points)
         self.objective: Objective = objective
         self.sparse = sparse
         self.provenance = dict(provenance or {})
@@ -152,18 +152,21 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     def nearest(self, points: Tensor, k: int = 10, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Distances and codes, (m, k) each, of the nodes nearest to points (m, dim), without gradients.
 
-        `among` are the codes of the nodes that come into question; all by default.
+        `among` are the codes of the nodes that come into question; by default all but an added root.
         """
+        if among is None:
+            every = torch.arange(len(self.points), device=self.points.device)
+            among = every[every != (-1 if self.hierarchy.virtual_root is None else self.hierarchy.virtual_root)]
         with torch.no_grad():
-            nodes = self.points if among is None else self(among)
-            step = max(1, _NUMBERS_AT_ONCE // nodes.numel())
+            nodes = self(among)
+            step = max(1, _NUMBERS_AT_ONCE // max(1, nodes.numel()))
             found = [
                 torch.topk(distance(part[:, None], nodes), min(k, len(nodes)), largest=False)
                 for part in torch.split(points, step)
             ]
         near = torch.cat([part.values for part in found])
         codes = torch.cat([part.indices for part in found])
-        return near, codes if among is None else among[codes]
+        return near, among[codes]
 
     # ---- other shapes of the same thing ----
 
@@ -193,6 +196,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Behind `to`, `float`, `cuda` and the like: rounding to float32 must not put a point on the rim."""
         before = self.points.dtype
+        largest_radius(fn(self.points.new_empty(1)).dtype)  # refuses dtypes that carry none while nothing has changed
         super()._apply(fn, recurse)
         if self.points.dtype != before and torch.finfo(self.points.dtype).eps > torch.finfo(before).eps:
             points, moved = project(self.points.detach())

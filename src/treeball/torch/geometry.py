@@ -30,11 +30,20 @@ __all__ = [
 _COARSE = 2.0**26
 
 
-def largest_radius(dtype: torch.dtype) -> float:
-    """The radius that coordinates carry: 30 in float64, and 9.9 in float32, where neighbours are as far apart."""
+def largest_radius(dtype: torch.dtype, wanted: float | None = None) -> float:
+    """The radius that points are held within: the one that is wanted, or what coordinates of a dtype carry.
+
+    That is 30 in float64, and 9.9 in float32, where neighbouring numbers are as far apart. In float64 one may want 34.
+    """
     if dtype not in (torch.float64, torch.float32):
-        raise InputError(f"ball coordinates need float64 or float32, not {dtype}: their radius would end near 1")
-    return limits.BALL_RADIUS + math.log(torch.finfo(torch.float64).eps / torch.finfo(dtype).eps)
+        raise InputError(f"ball coordinates cannot be {dtype}: convert them to float64 or float32")
+    carried = limits.BALL_RADIUS + math.log(torch.finfo(torch.float64).eps / torch.finfo(dtype).eps)
+    if wanted is None:
+        return carried
+    most = 34.0 if dtype == torch.float64 else carried
+    if not 0.0 < wanted <= most:
+        raise InputError(f"max_radius must be above 0 and at most {most:.4g} in {dtype}, not {wanted}")
+    return wanted
 
 
 def distance(u: Tensor, v: Tensor) -> Tensor:
@@ -66,7 +75,7 @@ def from_tangent(vectors: Tensor, max_radius: float | None = None) -> Tensor:
     The exponential map at the origin and the inverse of `to_tangent`: the norm becomes the hyperbolic radius. Beyond
     `max_radius`, by default what the dtype carries, only the direction counts.
     """
-    limit = largest_radius(vectors.dtype) if max_radius is None else max_radius
+    limit = largest_radius(vectors.dtype, max_radius)
     length = _norm(vectors)
     safe = torch.where(length > 0.0, length, 1.0)
     shrink = torch.tanh(0.5 * torch.clamp(safe, max=limit)) / safe
@@ -111,7 +120,7 @@ def project(points: Tensor, max_radius: float | None = None) -> tuple[Tensor, Te
 
     Returns the points (..., d) and, as a tensor without axes, how many were moved.
     """
-    limit = largest_radius(points.dtype) if max_radius is None else max_radius
+    limit = largest_radius(points.dtype, max_radius)
     beyond = gap(points / torch.clamp(_norm(points), min=1.0)) < limits.gap_from_radius(limit)
     # A hair inside, so that rounding cannot leave them outside.
     rim = math.tanh(0.5 * limit) - 2.0 * torch.finfo(points.dtype).eps

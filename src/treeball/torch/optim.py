@@ -28,12 +28,18 @@ class _OnTheBall:
         self.defaults["max_radius"] = max_radius
         for group in self.param_groups:
             group.setdefault("max_radius", max_radius)
+            self._check(group)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """As in torch; a parameter on a manifold that is not known here is refused."""
         super().add_param_group(group)  # type: ignore[misc]
-        for parameter in self.param_groups[-1]["params"]:
-            on_ball(parameter)
+        self._check(self.param_groups[-1])
+
+    @staticmethod
+    def _check(group: dict[str, Any]) -> None:
+        for parameter in group["params"]:
+            if on_ball(parameter):
+                largest_radius(parameter.dtype, group.get("max_radius"))
 
     @property
     def clamped(self) -> int:
@@ -75,7 +81,8 @@ class _OnTheBall:
             gradient = gradient + group["weight_decay"] * 0.5 * a * to_tangent(x)
         velocity, moment = self._velocity(x, gradient, rows, state, group)
         new = exp_map(x, -group["lr"] * velocity)
-        limit = largest_radius(x.dtype) if group["max_radius"] is None else group["max_radius"]
+        # A group that was loaded from an optimiser of torch has no limit of its own.
+        limit = largest_radius(x.dtype, group.get("max_radius", self.defaults["max_radius"]))
         # A point that stays where it is may lie beyond the limit: it was put there by something else.
         still = (new == x).all(-1, keepdim=True)
         new, clamped = project(torch.where(still, torch.zeros_like(new), new), limit)
@@ -144,7 +151,10 @@ class RiemannianSGD(_OnTheBall, torch.optim.SGD):  # type: ignore[misc]  # torch
     ) -> tuple[Tensor, Tensor | None]:
         if not group["momentum"]:
             return gradient, None
-        moment = group["momentum"] * state["momentum_buffer"][rows] + (1.0 - group["dampening"]) * gradient
+        buffer = state["momentum_buffer"][rows]
+        moment = group["momentum"] * buffer + (1.0 - group["dampening"]) * gradient
+        # As in torch, the first gradient is not damped. Each row has its own: a sparse gradient has some rows only.
+        moment = torch.where((buffer == 0.0).all(-1, keepdim=True), gradient, moment)
         return gradient + group["momentum"] * moment if group["nesterov"] else moment, moment
 
 
