@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Set
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class Changes:
     renamed
         (old, new) of nodes that are probably the same: of the nodes in both versions, the same are their children; or,
         having none, the one is all that went and the other all that came below the same parents, and they are spelled
-        alike.
+        alike, the parent's name left out where both begin with it, as paths do.
     reparented
         (node, parents before, parents after) of nodes in both.
     common
@@ -59,6 +60,9 @@ class Changes:
 def changes_between(before: Hierarchy, after: Hierarchy) -> Changes:
     """Compare two hierarchies by the names of their nodes."""
     old, new = _parents(before), _parents(after)
+    kinds = [{isinstance(name, str) for name in side} for side in (old, new)]
+    if {True} in kinds and {False} in kinds:  # a file may hold as text what a table or a model holds as numbers
+        old, new = _as_text(old), _as_text(new)
     removed = [name for name in old if name not in new]
     added = [name for name in new if name not in old]
     renamed = _renamed(old, new, removed, added)
@@ -87,6 +91,10 @@ def _parents(hierarchy: Hierarchy) -> dict[Hashable, tuple[Hashable, ...]]:
     }
 
 
+def _as_text(parents: dict[Hashable, tuple[Hashable, ...]]) -> dict[Hashable, tuple[Hashable, ...]]:
+    return {str(name): tuple(str(parent) for parent in above) for name, above in parents.items()}
+
+
 def _renamed(
     old: dict[Hashable, tuple[Hashable, ...]],
     new: dict[Hashable, tuple[Hashable, ...]],
@@ -110,11 +118,22 @@ def _renamed(
         {name: frozenset(new[name]) for name in added if name not in children_after and new[name]},
     )
     alike = [
-        (one, other)
-        for one, other in leaves
-        if difflib.SequenceMatcher(None, str(one).lower(), str(other).lower()).ratio() >= _LEAST_LIKENESS
+        (one, other) for one, other in leaves if _likeness((one, old[one]), (other, new[other])) >= _LEAST_LIKENESS
     ]
     return pairs + alike
+
+
+def _likeness(*nodes: tuple[Hashable, tuple[Hashable, ...]]) -> float:
+    """How alike two nodes, given with their parents, are spelled; paths are by their last steps."""
+    steps = [_last_step(name, parents) for name, parents in nodes]
+    one, other = ((step if all(steps) else str(name)).lower() for step, (name, _) in zip(steps, nodes, strict=True))
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _last_step(name: Hashable, parents: tuple[Hashable, ...]) -> str:
+    """What a name adds to that of its parent, as in "Garden > Tools"; empty where it does not begin with it."""
+    found = (re.fullmatch(rf"{re.escape(str(parent))}\W+(.+)", str(name), re.DOTALL) for parent in parents)
+    return next((match.group(1) for match in found if match), "")
 
 
 def _children(parents: dict[Hashable, tuple[Hashable, ...]], counted: Set[Hashable]) -> dict[Hashable, list[Hashable]]:

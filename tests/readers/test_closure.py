@@ -81,3 +81,9 @@ def test_work_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.missing == pieces.missing == 0
     assert np.array_equal(whole.implied, pieces.implied)
     assert np.array_equal(whole.implied, child - parent > 1)
+
+
+def test_one_implied_edge_is_an_edge() -> None:
+    report = read([("b", "a"), ("c", "b"), ("c", "a"), ("d", "c")], direction="child-parent", reduce="always").report
+    assert report is not None
+    assert report.notes == ("1 edge that others imply left out",)

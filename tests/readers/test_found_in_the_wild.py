@@ -190,6 +190,23 @@ def test_a_top_category_on_the_first_line_is_no_header() -> None:
     assert not hierarchy.report.notes
 
 
+def test_paths_that_share_no_beginning() -> None:
+    for mark in (" > ", " -> ", " › "):
+        two = mark.join(("Kitchen", "Cookware", "Tajines")) + "\n" + mark.join(("Sports", "Winter", "Skis")) + "\n"
+        for text in (two, f"category\n{two}"):
+            assert _read(text)[0] == {
+                (f"Kitchen{mark}Cookware", "Kitchen"),
+                (f"Kitchen{mark}Cookware{mark}Tajines", f"Kitchen{mark}Cookware"),
+                (f"Sports{mark}Winter", "Sports"),
+                (f"Sports{mark}Winter{mark}Skis", f"Sports{mark}Winter"),
+            }
+    few = {("Kitchen > Pans, large", "Kitchen"), ("Sports > Skis", "Sports")}
+    assert _read("Kitchen > Pans, large\nSports > Skis\n")[0] == few
+    # Pairs of a chain, arrows that may point either way, and words with a slash are no paths at sight.
+    for text in ("a > b\nb > c\n", "a -> b\nc -> d\n", "and/or\neither/neither\n"):
+        _refused(text, "has one column")
+
+
 def test_a_column_of_paths() -> None:
     expected = {("A > B", "A"), ("A > C", "A")}
     for text in (

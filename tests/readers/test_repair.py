@@ -154,15 +154,36 @@ def test_any_set_of_pairs_becomes_a_hierarchy(pairs: list[tuple[int, int]]) -> N
             read(pairs, direction="child-parent", reduce="never", strict=True)
 
 
+def test_what_is_not_used_of_an_ontology_is_counted() -> None:
+    clauses = (
+        b'synonym: "hound" EXACT []\nsynonym: "doggy" RELATED []\nis_a: T:cat\nequivalent_to: T:owl\n'
+        b"relationship: eats T:cat\nrelationship: eats T:owl\n"
+    )
+    gone = b'\n[Term]\nid: T:gone\nsynonym: "unicorn" EXACT []\nrelationship: eats T:cat\nis_obsolete: true\n'
+    hierarchy = read(helpers.obo(ANIMALS) + b"\n[Term]\nid: T:new\n" + clauses + gone)
+    assert hierarchy.report is not None
+    assert hierarchy.report.notes == (
+        "1 obsolete term left out",
+        "2 synonyms passed over",
+        "3 other relations passed over (eats, equivalent_to)",
+    )
+
+
 def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
     obo = helpers.obo(ANIMALS) + b"\n[Term]\nid: T:gone\nis_obsolete: true\n\n[Term]\nid: T:left\nis_a: T:gone\n"
     hierarchy = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n")
     assert hierarchy.report is not None
     assert hierarchy.report.repairs == {}
-    assert hierarchy.report.notes == ("1 obsolete term left out", "1 relation to obsolete terms left out")
+    assert hierarchy.report.notes == (
+        "1 obsolete term left out",
+        "1 relation to obsolete terms left out",
+        "1 other relation passed over (part_of)",
+    )
     assert ("T:left", "T:cat") not in edges_of(hierarchy)
     with_parts = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n", part_of=True)
     assert edges_of(with_parts) - edges_of(hierarchy) == {("T:left", "T:cat")}
+    assert with_parts.report is not None
+    assert with_parts.report.notes == hierarchy.report.notes[:2]
     turtle = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix : <http://e/> .

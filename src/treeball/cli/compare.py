@@ -49,7 +49,8 @@ def compare(
     from ..model_file import is_model, load
     from ..readers import read
 
-    if all(Path(source).is_file() and is_model(Path(source)) for source in (first, second)):
+    saved = [Path(source).is_file() and is_model(Path(source)) for source in (first, second)]
+    if all(saved):
         from ..comparing import compare as compare_models
 
         found = compare_models(load(first), load(second), objective, threads=threads)
@@ -57,7 +58,11 @@ def compare(
         return 0
     from ..changes import changes_between
 
-    changes = changes_between(read(first, reading), read(second, reading))
+    before, after = (
+        load(source).hierarchy if is_saved else read(source, reading)
+        for source, is_saved in zip((first, second), saved, strict=True)
+    )
+    changes = changes_between(before, after)
     print_json(changes.to_dict()) if json else _show_changes(changes)
     return 0
 

@@ -43,7 +43,7 @@ class _Paths:
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """High when a separator of steps occurs in most lines and paths share their beginnings."""
+    """High when a separator of steps occurs in most lines and paths share their beginnings, or are paths at sight."""
     if len(settings.columns) == 1:
         return 1.0
     if _path_column(_dialect(sample, settings), settings) is not None:
@@ -59,7 +59,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     share = sum(len(path) > 1 for path in paths) / len(paths)
     tops = {path[0] for path in paths if path}
     shared = len(tops) < len(paths) or len(paths) == 1
-    if (share < 0.5 and not with_ids) or not shared:
+    if (share < 0.5 and not with_ids) or not (shared or _are_paths(paths, mark)):
         return 0.0
     if any(line[:1].isspace() for line in lines):
         return 0.3
@@ -213,6 +213,18 @@ def _steps(line: str, mark: str) -> list[str]:
     while bare.endswith(mark.strip()) and mark.strip():
         bare = bare[: -len(mark.strip())].rstrip()
     return [step.strip() for step in bare.split(mark)] if bare else []
+
+
+def _are_paths(paths: Sequence[Sequence[str]], mark: str) -> bool:
+    """Whether lines that begin differently are paths all the same, and no pairs: a top is a top on every line."""
+    tops, below = {path[0] for path in paths if path}, {step for path in paths for step in path[1:]}
+    longest = max(map(len, paths), default=0)
+    return (
+        mark in _IN_TABLES
+        and all(len(path) > 1 for path in paths)
+        and tops.isdisjoint(below)
+        and (longest > 2 or mark == " > ")  # "a -> b" may point either way
+    )
 
 
 def _mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False) -> str | None:

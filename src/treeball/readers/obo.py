@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from typing import Any
 
 from treeball.errors import InputError, MissingExtraError
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
-from treeball.readers.report import count
+from treeball.readers.report import count, listed
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
 _PART_OF = frozenset(["part_of", "BFO:0000050"])
+_UNUSED = frozenset(["synonym", "intersection_of", "union_of", "equivalent_to", "disjoint_from"])
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -45,14 +47,16 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     labels: dict[int, str] = {}
     terms: list[tuple[int, list[str]]] = []
     obsolete: set[str] = set()
+    unused: Counter[str] = Counter()
     for frame in document:
         if not isinstance(frame, fastobo.term.TermFrame):
             continue
-        name, parents, dropped = _clauses(frame, fastobo, settings.part_of)
+        name, parents, dropped, passed_over = _clauses(frame, fastobo, settings.part_of)
         ident = str(frame.id)
         if dropped:
             obsolete.add(ident)
             continue
+        unused.update(passed_over)
         code = builder.node(ident)
         if name is not None:
             labels.setdefault(code, name)
@@ -73,12 +77,18 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         relation.notes.append(f"{count(len(obsolete), 'obsolete term')} left out")
     if lost:
         relation.notes.append(f"{count(lost, 'relation')} to obsolete terms left out")
+    synonyms = unused.pop("synonym", 0)
+    if synonyms:
+        relation.notes.append(f"{count(synonyms, 'synonym')} passed over")
+    if unused:
+        kinds = listed((kind for kind, _ in unused.most_common()), len(unused), most=4)
+        relation.notes.append(f"{count(unused.total(), 'other relation')} passed over ({kinds})")
     return relation
 
 
-def _clauses(frame: Any, fastobo: Any, with_part_of: bool) -> tuple[str | None, list[str], bool]:
-    """Name, parents and whether the term is obsolete."""
-    name, parents, dropped = None, [], False
+def _clauses(frame: Any, fastobo: Any, with_part_of: bool) -> tuple[str | None, list[str], bool, list[str]]:
+    """Name, parents, whether the term is obsolete, and the kinds of what is not used."""
+    name, parents, dropped, unused = None, [], False, []
     for clause in frame:
         if isinstance(clause, fastobo.term.IsAClause):
             parents.append(str(clause.term))
@@ -86,6 +96,12 @@ def _clauses(frame: Any, fastobo: Any, with_part_of: bool) -> tuple[str | None, 
             name = clause.name
         elif isinstance(clause, fastobo.term.IsObsoleteClause):
             dropped = bool(clause.obsolete)
-        elif with_part_of and isinstance(clause, fastobo.term.RelationshipClause) and str(clause.typedef) in _PART_OF:
-            parents.append(str(clause.term))
-    return name, parents, dropped
+        elif isinstance(clause, fastobo.term.RelationshipClause):
+            kind = str(clause.typedef)
+            if with_part_of and kind in _PART_OF:
+                parents.append(str(clause.term))
+            else:
+                unused.append(kind)
+        elif clause.raw_tag() in _UNUSED:
+            unused.append(clause.raw_tag())
+    return name, parents, dropped, unused

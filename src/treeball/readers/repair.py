@@ -20,7 +20,7 @@ from treeball.readers.closure import check_closure
 from treeball.readers.direction import Decision, decide
 from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Relation, Repair, apply_labels, refuse_surrogates
-from treeball.readers.report import ReadReport, listed, short
+from treeball.readers.report import ReadReport, count, listed, short
 from treeball.readers.settings import ReadSettings
 
 _ROOTS_SHOWN = 3
@@ -180,7 +180,7 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
         whole = Hierarchy.from_codes(names, child, parent, weights=weights)
         reduced = whole.transitive_reduction()
         (child, parent), weights = reduced.edges(), reduced.parent_weight
-        work.notes.append(f"{whole.n_edges - reduced.n_edges:,} edges that others imply were left out")
+        work.notes.append(f"{count(whole.n_edges - reduced.n_edges, 'edge')} that others imply left out")
     report = ReadReport(
         source=work.label,
         format=relation.format,

@@ -1,0 +1,53 @@
+"""compare: paths as names, an added root, numbers as text, and words for one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import treeball
+from treeball.changes import changes_between
+from treeball.cli.main import run
+
+PRODUCTS = "id,category\n1,Garden > Furniture\n2,Garden > Tools\n3,Kitchen > Pans\n4,Sports > Skis\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "is_renamed"),
+    [("Terrace", False), ("Furnitures", True), ("furniture", True), ("Garden furniture", True), ("Gardening", False)],
+)
+def test_paths_are_renamed_when_their_last_steps_are_alike(now, is_renamed):
+    before, after = (treeball.read(text.encode()) for text in (PRODUCTS, PRODUCTS.replace("Furniture", now)))
+    found = changes_between(before, after)
+    old, new = "Garden > Furniture", f"Garden > {now}"
+    assert found.renamed == (((old, new),) if is_renamed else ())
+    assert found.removed == (() if is_renamed else (old,))
+    assert found.added == (() if is_renamed else (new,))
+
+
+def test_names_that_only_begin_like_their_parent_are_no_paths():
+    before, after = (treeball.read({"cat": None, "dog": "cat", name: "cat"}) for name in ("cats", "catz"))
+    assert changes_between(before, after).renamed == (("cats", "catz"),)
+
+
+@pytest.mark.parametrize("model_first", [False, True])
+def test_the_added_root_of_a_model_is_no_node(model_first, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("products.csv").write_text(PRODUCTS)
+    treeball.fit("products.csv", dim=2).save("model.parquet")
+    sources = ["model.parquet", "products.csv"] if model_first else ["products.csv", "model.parquet"]
+    assert run(["compare", *sources, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record == {"common": 7, "added": [], "removed": [], "renamed": [], "reparented": []}
+
+
+def test_a_model_keeps_all_parents_and_its_numbers_are_those_of_the_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pairs = [(2, 1), (3, 1), (4, 2), (4, 3), (6, 5)]
+    Path("numbers.csv").write_text("child,parent\n" + "".join(f"{child},{parent}\n" for child, parent in pairs))
+    treeball.fit(pairs, dim=2).save("model.parquet")
+    assert run(["compare", "numbers.csv", "model.parquet", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record == {"common": 6, "added": [], "removed": [], "renamed": [], "reparented": []}
