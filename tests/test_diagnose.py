@@ -259,12 +259,16 @@ def test_commands_fit_the_illness(mammals, diagnosis, healthy):
     assert (
         diagnosis.advice[0].command == "treeball fit example:mammals --method auto --dim 3 -o mammals-refitted.parquet"
     )
+    assert "again" in diagnosis.advice[0].reason
+    assert diagnosis.advice[1].command == "treeball heal mammals.parquet -o mammals-healed.parquet"
+    assert "moves nearly every node" in diagnosis.advice[1].reason
     assert any("--method ga-dl-rw" in (one.command or "") for one in diagnosis.advice)
     (nothing,) = treeball.diagnose(healthy).advice
     assert nothing.command is None
     assert "nothing to treat" in nothing.reason
     ancestors = treeball.diagnose(mammals, "ancestors")
     assert all("--objective ancestors" in one.command for one in ancestors.worst_nodes)
+    assert not any("treeball heal" in (one.command or "") for one in ancestors.advice)
 
 
 def test_a_few_ill_pairs_are_healed_and_names_are_quoted():
@@ -281,6 +285,15 @@ def test_a_few_ill_pairs_are_healed_and_names_are_quoted():
     (worst,) = found.worst_nodes
     assert worst.command == found.advice[0].command
     assert worst.offender in {str(leaves[0]), str(leaves[1])}
+
+
+def test_one_ill_pair_is_a_pair(tmp_path, capsys):
+    hierarchy = Hierarchy.from_codes(["top", "a", "b", "c"], np.array([1, 2, 3]), np.array([0, 0, 1]))
+    model = Embedding(np.array([[0.0, 0.0], [0.5, 0.0], [0.0, -0.5], [-0.05, 0.6]]), hierarchy)
+    assert len(model.evaluate().illness) == 1
+    model.save(tmp_path / "one.parquet")
+    assert run(["diagnose", str(tmp_path / "one.parquet")]) == 0
+    assert "(1 of 1 ill pair)" in capsys.readouterr().out
 
 
 def test_a_run_that_stopped_early_and_one_from_memory():

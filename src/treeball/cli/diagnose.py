@@ -167,7 +167,8 @@ def _print_worst(found: Diagnosis, listed: int) -> None:
         total = sum(node.illness.values())
         parent = "no parent" if node.parent is None else f"parent {node.parent}"
         _line(
-            f"{number:>2}. {node.node}  {KIND_WORDS[node.kind]} ({node.illness[node.kind]:,} of {total:,} ill pairs)",
+            f"{number:>2}. {node.node}  {KIND_WORDS[node.kind]} ({node.illness[node.kind]:,} of "
+            f"{count(total, 'ill pair')})",
             "bold",
         )
         _paragraph(f"{parent}; offender {node.offender}. {node.sentence}", "    ")

@@ -12,10 +12,11 @@ from ...embedding import Embedding
 from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY
 from ...limits import BALL_RADIUS
+from ...readers.report import count
 from .room import CapacityRow, Dilated, Precision
 
-# Beyond this share of ill pairs there is no healthy rest to heal into, and starting again is quicker.
-HEALABLE_SHARE = 0.5
+# Beyond this share of ill pairs healing leaves hardly a node in place: starting again is as good.
+MENDED_SHARE = 0.5
 _WORTHWHILE_MAP = 0.01
 
 
@@ -41,14 +42,16 @@ class Commands:
 
     @property
     def can_heal(self) -> bool:
-        """Whether heal takes such a model, and has enough healthy nodes to work with."""
-        pairs = self.evaluation.ranking.ranks.size
-        share = len(self.evaluation.illness) / pairs if pairs else 0.0
-        fitting = self.embedding.geometry != "euclidean" and self.evaluation.objective == "parents"
-        return fitting and share <= HEALABLE_SHARE
+        """Whether heal takes such a model."""
+        return self.embedding.geometry != "euclidean" and self.evaluation.objective == "parents"
+
+    @property
+    def mostly_healthy(self) -> bool:
+        """Whether so few pairs are ill that healing is worth more than starting again."""
+        return len(self.evaluation.illness) <= MENDED_SHARE * self.evaluation.ranking.ranks.size
 
     def heal(self) -> str:
-        """Move what is ill and nothing else."""
+        """Move what is ill or in the way."""
         return f"treeball heal {shlex.quote(self.model)} -o {self._output('healed')}"
 
     def refit(self, dim: int | None = None, method: str = "auto") -> str:
@@ -81,7 +84,7 @@ class Commands:
         """
         if kind == CAPACITY and needed is not None and radius + needed > BALL_RADIUS:
             return self.more_dimensions()
-        return self.heal() if self.can_heal else self.refit()
+        return self.heal() if self.can_heal and self.mostly_healthy else self.refit()
 
     def _output(self, what: str) -> str:
         path = Path(self.model)
@@ -97,23 +100,27 @@ def advise(
     if not ill:
         seen = "Every node" if evaluation.ranking.is_exact else "Every sampled node"
         return (Advice(f"{seen} is nearer to its {evaluation.objective} than to anything else: nothing to treat."),)
-    advice = []
+    share, advice = f"{ill / pairs:.1%}", []
     if embedding.geometry == "euclidean":
         advice.append(
             Advice("Euclidean space has no room for a tree that branches: use a hyperbolic one.", commands.refit())
         )
-    elif commands.can_heal:
-        advice.append(
-            Advice(f"{ill / pairs:.1%} of the pairs are ill: mend them in place, moving nothing else.", commands.heal())
-        )
+    elif not commands.can_heal:
+        advice.append(Advice(f"{share} of the pairs are ill: embed the hierarchy again.", commands.refit()))
+    elif commands.mostly_healthy:
+        reason = f"{share} of the pairs are ill: mend them, moving only what is ill or in the way, with its subtrees."
+        advice.append(Advice(reason, commands.heal()))
     else:
-        advice.append(Advice(f"{ill / pairs:.1%} of the pairs are ill: too many to mend one by one.", commands.refit()))
+        reason = f"{share} of the pairs are ill, too many to keep the rest in place: embed the hierarchy again."
+        advice.append(Advice(reason, commands.refit()))
+        reason = "Vectors whose model cannot be fitted again can be healed, which moves nearly every node."
+        advice.append(Advice(reason, commands.heal()))
     advice += [*_stopped_early(commands), *_dilation(commands, dilations), *_room(commands, table)]
     if precision.undecided:
         advice.append(
             Advice(
-                f"For {precision.undecided:,} nodes rounding decides who is nearer: that coarse is float64 at radius "
-                f"{precision.max_radius:.1f}. More dimensions need smaller radii.",
+                f"For {count(precision.undecided, 'node')} rounding decides who is nearer: that coarse is float64 at "
+                f"radius {precision.max_radius:.1f}. More dimensions need smaller radii.",
                 commands.more_dimensions(),
             )
         )
