@@ -253,7 +253,7 @@ def test_the_loss_is_counted_as_defined():
         near = [name for name, _ in embedding.neighbors(a, 10)]
         for i, x in enumerate(near):
             for y in near[i + 1 :]:
-                if embedding.distance(a, x) < embedding.distance(a, y):
+                if embedding.distance(a, x) * (1 + 1e-9) < embedding.distance(a, y):
                     pairs += 1
                     changed += after.distance(a, x) >= after.distance(a, y)
     assert (loss.pairs, loss.changed) == (pairs, changed)
@@ -261,6 +261,24 @@ def test_the_loss_is_counted_as_defined():
     assert loss.moved_most == max(moved)
     assert loss.hits_at_1 == (embedding.evaluate().hits_at_1, after.evaluate().hits_at_1)
     assert loss.margin == (embedding.evaluate().ranking.margin, after.evaluate().ranking.margin)
+
+
+def test_ties_are_not_counted_as_lost_order():
+    # Nodes on a circle are equally far from its centre, up to the last bits, which float32 shuffles.
+    n = 400
+    angles = np.linspace(0.0, 2.0 * np.pi, n - 1, endpoint=False)
+    points = np.zeros((n, 2))
+    points[1:] = poincare.from_radius(np.stack([np.cos(angles), np.sin(angles)], axis=1), np.full(n - 1, 2.0))
+    hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(n)], np.arange(1, n), np.zeros(n - 1, int))
+    embedding = Embedding(points, hierarchy)
+    loss = embedding.export("v.npy", dtype="float32").loss
+    far = embedding.distance("n0", [f"n{i}" for i in range(1, n)])
+    assert np.unique(far).size > 1
+    assert far.max() < far.min() * (1 + 1e-9)
+    # The 10 nearest of a node on the circle lie on both sides of it, two by two: 5 ties among 45 pairs. Of n0 all are.
+    assert loss.pairs == (n - 1) * 40
+    assert loss.changed == 0
+    assert "equally far to one part in 10^9 do not count" in loss.sentence()
 
 
 # ---- the command line ----

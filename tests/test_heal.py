@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import treeball
 from treeball import Embedding, InputError, fit, heal
+from treeball.cli.main import run
 from treeball.geometry import poincare
 from treeball.methods.construct import construct
 
@@ -86,6 +87,18 @@ def test_a_euclidean_model_is_refused_in_one_sentence():
     hierarchy = tree([0, 0, 1])
     with pytest.raises(InputError, match="hyperbolic"):
         heal(Embedding(np.zeros((4, 3)), hierarchy, "euclidean"))
+
+
+def test_a_model_of_ancestors_is_refused_in_one_sentence(tmp_path, capsys):
+    hierarchy = tree(shapes("random", 60, np.random.default_rng(1)))
+    vectors = perturbed(construct(hierarchy, 4).vectors, 0.5)
+    made = Embedding(vectors, hierarchy, provenance={"objective": "ancestors"})
+    with pytest.raises(InputError, match="ruins this embedding made for the objective ancestors: fit it again"):
+        heal(made)
+    made.save(tmp_path / "m.parquet")
+    assert run(["heal", str(tmp_path / "m.parquet")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m.parquet"]
 
 
 def test_dags_heal_by_their_first_parents():

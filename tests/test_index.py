@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import sleep
 
 import mpmath
 import numpy as np
@@ -208,7 +211,9 @@ def test_a_slow_index_says_so():
     assert "recall@10 0.9500 on 10 nodes; 5 µs a node, exact search 4 µs" in facts.sentence()
 
 
-@pytest.mark.parametrize(("option", "value"), [("recall", 0.0), ("recall", 1.5), ("links", 1), ("links", 1000)])
+@pytest.mark.parametrize(
+    ("option", "value"), [("recall", 0.0), ("recall", 1.5), ("links", 1), ("links", 1000), ("seed", -1)]
+)
 def test_impossible_settings_are_refused(bushy, option, value):
     with pytest.raises(InputError, match=f"{option} must be"):
         approximate.build(bushy, **{option: value})
@@ -276,6 +281,31 @@ def test_ctrl_c_in_usearch_is_an_interruption(monkeypatch):
         graph.search(np.ones((1, 3)), 1, 1, 1)
 
 
+def test_a_search_keeps_its_width_while_another_thread_searches():
+    graph = Graph.build(np.arange(3), np.ones((3, 3)), 4, 2, 1)
+    started, widths = Event(), []
+
+    class Slow:
+        """Stands in for the index of usearch; notes how wide a search is when it is nearly done."""
+
+        def search(self, rows, count, threads):
+            started.set()
+            sleep(0.1)  # another search that does not wait sets its own width meanwhile
+            widths.append((count, self.expansion_search))
+            return Matches()
+
+    class Matches(list):
+        keys = ()
+
+    graph._index = Slow()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(graph.search, np.ones((1, 3)), 1, 64, 1)
+        started.wait()
+        second = pool.submit(graph.search, np.ones((1, 3)), 2, 128, 1)
+        first.result(), second.result()
+    assert widths == [(1, 64), (2, 128)]
+
+
 def test_without_usearch_its_extra_is_named(bushy, index, monkeypatch):
     index.save("i.usearch")
     monkeypatch.setitem(sys.modules, "usearch.index", None)
@@ -339,6 +369,14 @@ def test_neighbors_build_a_missing_index_once(model, capsys):
     out, err = capsys.readouterr()
     assert "nearest to n5" in out
     assert "building" not in err
+
+
+def test_a_bad_number_is_refused_before_an_index_is_built(model, capsys, tmp_path):
+    assert run(["neighbors", model, "n5", "--index", "-k", "0"]) == 2
+    assert "k must be a whole number of at least 1, not 0" in capsys.readouterr().err
+    assert run(["index", model, "--seed", "-1"]) == 2
+    assert "seed must be a whole number of at least 0, not -1" in capsys.readouterr().err
+    assert not (tmp_path / "m.usearch").exists()
 
 
 def test_a_table_says_how_good_the_index_is(model, capsys):

@@ -12,6 +12,7 @@ import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.editing import Edit, remove_nodes
+from treeball.geometry import poincare
 from treeball.methods.construct import construct
 
 from .test_construct import shapes, tree
@@ -261,6 +262,18 @@ def test_a_node_with_unknown_parent_goes_where_its_neighbours_are(model, mammals
     assert run(["insert", "model.parquet", "--near", ",".join(siblings), "--name", "stray", "-o", "out.parquet"]) == 0
     assert f"'stray' goes below {hierarchy.names[parent]!r}" in capsys.readouterr().err
     assert treeball.load("out.parquet").parent_of("stray") == hierarchy.names[parent]
+
+
+def test_among_ancestors_the_unknown_parent_is_that_of_the_neighbours(model, mammals, capsys):
+    hierarchy = mammals.hierarchy
+    parent = int(hierarchy.primary_parent[int(np.argmax(hierarchy.depth))])
+    vectors = poincare.from_radius(
+        np.random.default_rng(0).normal(size=(len(mammals), 5)), np.where(hierarchy.depth == 0, 0.0, 9.0)
+    )
+    Embedding(vectors, hierarchy, provenance={"objective": "ancestors"}).save("model.parquet")
+    near = ",".join(hierarchy.names.take(hierarchy.children_of(parent)))
+    assert run(["insert", "model.parquet", "--near", near, "--name", "stray", "-o", "out.parquet"]) == 0
+    assert f"'stray' goes below {hierarchy.names[parent]!r}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

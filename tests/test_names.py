@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import time
 
 import numpy as np
@@ -148,6 +149,37 @@ def test_an_unknown_name_of_another_type() -> None:
         Names(["['a']", "b"]).index_of(["a"])
     with pytest.raises(InputError, match=r"among the 0 there are$"):
         Names([]).index_of("a")
+
+
+@pytest.mark.parametrize(
+    ("words", "query", "found"),
+    [
+        (["Electronics", "Kitchen", "Kitchen > Cookware", "Kitchen > Cookware > Woks"], "Woks", 3),
+        (["Electronics", "Kitchen > Cookware > Woks", "Kitchen > Cookware"], "wosk", 1),
+        (["life", "life/animals", "life/animals/mammals", "life/plants"], "mammal", 2),
+        (["GO:0008150", "GO:0003674", "GO:0005575"], "0003674", 1),
+        (["all", "all > a\nb > shoes", "all > socks"], "Sho", 1),
+        (["Kitchen > Cookware", "Kitchen > Cutlery > ", "Kitchen"], "Kitchen > Cookwear", 0),
+    ],
+)
+def test_the_last_step_of_a_path_is_enough(words: list[str], query: str, found: int) -> None:
+    for names in stored_in_every_way(words):
+        with pytest.raises(InputError, match=f"did you mean {re.escape(repr(words[found]))}"):
+            names.index_of(query)
+
+
+def test_a_tuple_of_names_should_be_a_list() -> None:
+    several = tuple(f"node {i}" for i in range(1000))
+    for names in (Names(several), Names(range(9))):
+        with pytest.raises(InputError, match=r"a tuple is one name; for several nodes give a list$") as refused:
+            names.index_of(several)
+        assert str(refused.value).startswith("no node named ('node 0', 'node 1', 'node 2', ...): ")
+    # Where names may be tuples, it is a name like any other.
+    with pytest.raises(InputError, match=r"^no node named \(1, 3\); did you mean \(1, 2\)\?$"):
+        Names([(1, 2), "b"]).index_of((1, 3))
+    long = "all > " + "x" * 100
+    with pytest.raises(InputError, match=long):
+        Names(["a"]).index_of(long)
 
 
 @settings(deadline=None)

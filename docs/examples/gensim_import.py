@@ -52,7 +52,7 @@ for worst in diagnosis.worst_nodes[:2]:
 advice = diagnosis.advice[0]
 print(f"advice: {advice.reason} {advice.command}")
 
-# Heal: move what is ill, and nothing else.
+# Heal: move what is ill or in the way.
 healing = treeball.heal(imported)
 healing.embedding.save(options.out / "healed.parquet")
 print(f"\n{'':22}{'before':>10}{'after':>10}")

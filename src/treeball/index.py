@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .files import atomic_write
 from .index_graph import Graph
+from .settings import require_whole
 from .workers import thread_count
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ class Index:
 
     def neighbors(self, name: Any, k: int = NEIGHBORS) -> Any:
         """The k nearest other nodes that are found, as :meth:`treeball.Embedding.neighbors` gives them."""
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+        require_whole("k", k, 1)
         names = self.embedding.names
         asked = [name] if isinstance(name, Hashable) else list(name)
         codes, distances = self.nearest(np.array([names.index_of(one) for one in asked], np.int64), int(k))
@@ -184,6 +184,7 @@ def build(embedding: Embedding, *, recall: float = 0.99, links: int = 32, seed: 
         raise InputError(f"recall must be above 0 and at most 1, not {recall!r}")
     if not 2 <= links <= 512:
         raise InputError(f"links must be a whole number from 2 to 512, not {links!r}")
+    require_whole("seed", seed, 0)
     codes = _findable(embedding)
     # In a random order: from the root outwards, the first nodes would use up the links that lead to the others.
     added = np.random.default_rng(seed).permutation(codes)

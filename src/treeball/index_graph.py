@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +42,7 @@ class Graph:
         except ImportError:
             raise MissingExtraError("usearch", "ann", "an approximate index") from None
         self._library = library
+        self._searching = Lock()
         self._index: Any = library.Index(
             ndim=width,
             metric=self._metric(flatness),
@@ -77,8 +79,9 @@ class Graph:
         found = np.full((len(rows), count), -1, np.int64)
         if not found.size:
             return found
-        self._index.expansion_search = expansion
-        with _ctrl_c():
+        # How wide to search is a setting of the whole index: another thread must not change it in between.
+        with self._searching, _ctrl_c():
+            self._index.expansion_search = expansion
             matches = self._index.search(rows, count, threads=threads)
         if len(rows) == 1:  # then usearch gives a list, not a table
             found[0, : len(matches)] = matches.keys

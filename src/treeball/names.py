@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -18,6 +19,9 @@ _BATCH = 65_536
 _SCANS_BEFORE_LOOKUP = 8  # a few single questions are cheaper by scanning than by a dict of millions of names
 _SUGGESTION_POOL = 2_000
 _LEAST_LIKENESS = 0.6
+_STEPS = " > |/|:"  # what separates the steps of a name that is a path
+_BRIEF = reprlib.Repr()
+_BRIEF.maxtuple, _BRIEF.maxlist, _BRIEF.maxstring, _BRIEF.maxother = 3, 3, 200, 200
 
 
 class Names(Sequence[Hashable]):
@@ -190,14 +194,19 @@ class Names(Sequence[Hashable]):
         return text
 
     def _no_such_node(self, name: object) -> str:
+        start = f"no node named {_BRIEF.repr(name)}"
+        if isinstance(name, tuple) and self.kind != "other":
+            return f"{start}: a tuple is one name; for several nodes give a list"
         close = self.close_matches(str(name))
         if close:
-            return f"no node named {name!r}; did you mean {', '.join(repr(match) for match in close)}?"
+            return f"{start}; did you mean {', '.join(repr(match) for match in close)}?"
         example = f" (they look like {self[0]!r})" if len(self) else ""
-        return f"no node named {name!r} among the {len(self):,} there are{example}"
+        return f"{start} among the {len(self):,} there are{example}"
 
     def close_matches(self, text: str, most: int = 3) -> list[Hashable]:
         """Names nearest in spelling to ``text`` whatever the case, best first, then names that start with it.
+
+        Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
 
         The characters two texts share, in any order, are counted for millions of names at once. In ASCII that
         bounds the ratio of ``difflib`` from above, so only the best by this count are compared letter by
@@ -210,6 +219,12 @@ class Names(Sequence[Hashable]):
         query = text.lower()
         shared = _shared_character_ratio(lower, query)
         starts = np.asarray(pc.starts_with(lower, query), np.bool_)
+        if pc.any(pc.match_substring_regex(lower, _STEPS)).as_py():
+            last = pc.replace_substring_regex(lower, f"^(?s:.*)(?:{_STEPS})", "")
+            shared_by_last = _shared_character_ratio(last, query)
+            starts |= np.asarray(pc.starts_with(last, query), np.bool_)
+            lower = pc.if_else(pa.array(shared_by_last > shared), last, lower)
+            shared = np.maximum(shared, shared_by_last)
         pool = np.argsort(-(shared + starts), kind="stable")[:_SUGGESTION_POOL]
         matcher = difflib.SequenceMatcher(b=query, autojunk=False)
         likeness: dict[int, float] = {}
@@ -239,7 +254,7 @@ def _shared_character_ratio(text: pa.Array, query: str) -> NDArray[np.float64]:
     sought = np.frombuffer(query.encode(), np.uint8)
     shared = np.zeros(len(text), np.int64)
     for byte, times in zip(*np.unique(sought, return_counts=True), strict=True):
-        upto = np.concatenate(([0], np.cumsum(data == byte, dtype=np.int64)))[offsets]
+        upto = np.searchsorted(np.flatnonzero(data == byte), offsets)
         shared += np.minimum(np.diff(upto), times)
     ratio: NDArray[np.float64] = 2.0 * shared / np.maximum(np.diff(offsets) + sought.size, 1)
     return ratio

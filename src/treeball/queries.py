@@ -19,6 +19,7 @@ from .choices import Source
 from .errors import InputError
 from .hierarchy import Hierarchy
 from .read_back import nearest_nodes
+from .settings import require_whole
 
 if TYPE_CHECKING:
     from .embedding import Embedding
@@ -55,8 +56,7 @@ def neighbors(
     embedding: Embedding, names: Sequence[Hashable], k: int, source: Source
 ) -> list[list[tuple[Hashable, float]]]:
     """The k nearest other nodes of each, with distances; from the hierarchy, distances in edges."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    require_whole("k", k, 1)
     codes = _codes(embedding, names)
     if _checked(source) == "hierarchy":
         found = [_nearest_by_edges(embedding.hierarchy, int(code), int(k)) for code in codes]
@@ -100,7 +100,7 @@ def children_of(embedding: Embedding, names: Sequence[Hashable], source: Source)
 def ancestors_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[list[Hashable]]:
     """All nodes above each, the nearest first."""
     tree = _tree(embedding, source)
-    return [tree.names.take(list(_upwards(tree, code))[1:]) for code in _codes(embedding, names).tolist()]
+    return [tree.names.take(list(upwards(tree, code))[1:]) for code in _codes(embedding, names).tolist()]
 
 
 def is_ancestor(
@@ -151,8 +151,8 @@ def subtree(
 
 def outline(tree: Hierarchy, code: int, depth: int | None = None) -> Iterator[tuple[int, int]]:
     """A node and those below it with the edges between, in preorder; in a DAG each node once."""
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 0):
-        raise InputError(f"depth must be a whole number of at least 0, not {depth!r}")
+    if depth is not None:
+        require_whole("depth", depth, 0)
     pending, seen = [(code, 0)], set()
     while pending:
         node, level = pending.pop()
@@ -184,7 +184,7 @@ def _codes(embedding: Embedding, names: Sequence[Hashable]) -> NDArray[np.int64]
     return embedding.names.index_of_many(names).astype(np.int64)
 
 
-def _upwards(tree: Hierarchy, code: int, added_root: bool = False) -> dict[int, tuple[int, int]]:
+def upwards(tree: Hierarchy, code: int, added_root: bool = False) -> dict[int, tuple[int, int]]:
     """A node and all above it, the nearest first: how many edges above, and by way of which node."""
     reached = {code: (0, code)}
     level = [code]
@@ -202,7 +202,7 @@ def _upwards(tree: Hierarchy, code: int, added_root: bool = False) -> dict[int, 
 def _way(tree: Hierarchy, a: int, b: int) -> list[int]:
     """Codes from a up to a common ancestor and down to b, by as few edges as can be; [] when there is none."""
     named = tree.virtual_root in (a, b)  # the caller means it: then it is a node like any other
-    above_a, above_b = _upwards(tree, a, named), _upwards(tree, b, named)
+    above_a, above_b = upwards(tree, a, named), upwards(tree, b, named)
     common = [node for node in above_a if node in above_b]
     if not common:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias, overload
 
@@ -18,6 +19,10 @@ __all__ = ["Questions"]
 Floats = NDArray[np.float64]
 Several: TypeAlias = "list[Any] | NDArray[Any]"
 Neighbors: TypeAlias = "list[tuple[Hashable, float]]"
+NO_PARENTS = (
+    "this model was made for the objective ancestors, so a nearest node need not be a parent, and the hierarchy that "
+    "geometry shows is not the true one"
+)
 
 
 class Questions:
@@ -28,6 +33,9 @@ class Questions:
 
     `source` says what answers: ``"geometry"``, the distances alone, where the nearest node passes for the parent; or
     ``"hierarchy"``, the one the model was made from. An added root, which only joins several tops, is never an answer.
+
+    A model made for the objective ancestors keeps a node near to all its ancestors, not nearest to its parent. Its
+    geometry knows neighbours, distances and the score of `is_ancestor`; other relatives from it come with a warning.
     """
 
     @overload
@@ -58,6 +66,7 @@ class Questions:
 
         From the hierarchy, the first parent, and None for a root.
         """
+        _warn_of_no_parents(self, source)
         return self._one(queries.parent_of, name, source)
 
     @overload
@@ -66,6 +75,7 @@ class Questions:
     def children_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def children_of(self, name: Any, source: Source = "geometry") -> Any:
         """The children: from geometry, the nodes whose nearest node it is (see :meth:`read_back`)."""
+        _warn_of_no_parents(self, source)
         return self._one(queries.children_of, name, source)
 
     @overload
@@ -78,6 +88,7 @@ class Questions:
         A root has a nearest node too, so the pointers end in two nodes that point at each other: the way ends at the
         one of them that is nearer to the origin.
         """
+        _warn_of_no_parents(self, source)
         return self._one(queries.ancestors_of, name, source)
 
     @overload
@@ -91,7 +102,10 @@ class Questions:
         self, ancestor: Several, name: Hashable | Several, source: Source = "geometry"
     ) -> list[Ancestry]: ...
     def is_ancestor(self, ancestor: Any, name: Any, source: Source = "geometry") -> Any:
-        """Whether a node is a proper ancestor of another, with a score; see :class:`treeball.queries.Ancestry`."""
+        """Whether a node is a proper ancestor of another, with a score; see :class:`treeball.queries.Ancestry`.
+
+        From the geometry of a model made for the objective ancestors only the score means something.
+        """
         return self._pair(queries.is_ancestor, ancestor, name, source)
 
     @overload
@@ -106,6 +120,7 @@ class Questions:
     ) -> list[Hashable | None]: ...
     def common_ancestor(self, a: Any, b: Any, source: Source = "geometry") -> Any:
         """The nearest node that is above both, or one of them itself; None when only an added root is."""
+        _warn_of_no_parents(self, source)
         return self._pair(queries.common_ancestor, a, b, source)
 
     @overload
@@ -116,6 +131,7 @@ class Questions:
     def path(self, a: Several, b: Hashable | Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def path(self, a: Any, b: Any, source: Source = "geometry") -> Any:
         """Nodes from one up to a common ancestor and down to the other; empty when only an added root joins them."""
+        _warn_of_no_parents(self, source)
         return self._pair(queries.path, a, b, source)
 
     @overload
@@ -124,6 +140,7 @@ class Questions:
     def subtree(self, name: Several, source: Source = "geometry", depth: int | None = None) -> list[list[Hashable]]: ...
     def subtree(self, name: Any, source: Source = "geometry", depth: int | None = None) -> Any:
         """A node and all below it, each before its children; `depth` limits how many edges below."""
+        _warn_of_no_parents(self, source)
         return self._one(queries.subtree, name, source, depth)
 
     def _one(self, question: Callable[..., Any], name: Any, *options: Any) -> Any:
@@ -141,3 +158,9 @@ class Questions:
         if len(left) != len(right):
             raise InputError(f"{len(left):,} and {len(right):,} nodes make no pairs: give lists of the same length")
         return question(self, left, right, *options)
+
+
+def _warn_of_no_parents(embedding: Any, source: Source) -> None:
+    """Warn whoever asks geometry for relatives where nearest nodes are not parents."""
+    if source == "geometry" and embedding.objective == "ancestors":
+        warnings.warn(f"{NO_PARENTS}: ask with source='hierarchy'", stacklevel=3)

@@ -52,6 +52,9 @@ def read_back(embedding: Embedding) -> Hierarchy:
     the root. Where there are several, each but the nearest to the origin goes below the nearest node that is not below
     it already; and so on until one is left. Under an added root, which is nobody's nearest node, all tops stay.
 
+    That is the true hierarchy only where nearest nodes are parents: in embeddings made for the objective parents, not
+    in those made for ancestors.
+
     Returns
     -------
     Hierarchy

@@ -124,12 +124,12 @@ class FitSettings:
                 getattr(self, name) in known, f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
             )
         if self.dim != 0:
-            _whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
+            require_whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
         _require(self.dim <= 4096, f"dim must be at most 4096, not {self.dim}: a few dozen are plenty for any tree")
-        _whole("epochs", self.epochs, 0)
-        _whole("sharpen", self.sharpen, 0)
-        _whole("batch", self.batch, 1)
-        _whole("negatives", self.negatives, 1)
+        require_whole("epochs", self.epochs, 0)
+        require_whole("sharpen", self.sharpen, 0)
+        require_whole("batch", self.batch, 1)
+        require_whole("negatives", self.negatives, 1)
         _require(
             not (self.whole and self.geometry != "poincare"),
             f"whole works in the ball, and the method {self.method} is not there: leave it out",
@@ -145,9 +145,9 @@ class FitSettings:
             _positive(self.contract) and self.contract <= 1,
             f"contract must be above 0 and at most 1, not {self.contract}",
         )
-        _whole("burn_in", self.burn_in, 0)
-        _whole("seed", self.seed, 0)
-        _whole("threads", self.threads, 0)
+        require_whole("burn_in", self.burn_in, 0)
+        require_whole("seed", self.seed, 0)
+        require_whole("threads", self.threads, 0)
         _require(self.seed < 2**63, f"seed must be below 2**63, not {self.seed}")
         _require(_positive(self.lr), f"lr must be a positive number, not {self.lr}: published runs use 0.3 to 1")
         _require(
@@ -162,10 +162,10 @@ class FitSettings:
             _positive(self.init_radius) and self.init_radius < self.radius_limit,
             f"init_radius must be above 0 and below max_radius ({self.radius_limit}), not {self.init_radius}",
         )
-        _whole("n_tc", self.n_tc, 0)
-        _whole("dilation_from", self.dilation_from, 0)
-        _whole("dilation_limit", self.dilation_limit, 0)
-        _whole("trace_every", self.trace_every, 0)
+        require_whole("n_tc", self.n_tc, 0)
+        require_whole("dilation_from", self.dilation_from, 0)
+        require_whole("dilation_limit", self.dilation_limit, 0)
+        require_whole("trace_every", self.trace_every, 0)
         for name in ("eta_tc", "dilation_share"):
             value = getattr(self, name)
             _require(_is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
@@ -228,7 +228,8 @@ def _positive(value: Any) -> bool:
     return _is_number(value) and value > 0
 
 
-def _whole(name: str, value: int, least: int, why: str = "") -> None:
+def require_whole(name: str, value: int, least: int, why: str = "") -> None:
+    """Refuse what is no whole number of at least `least`, in one sentence."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= least
     _require(
         good,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import InputError
+from .queries import upwards
+from .settings import require_whole
 
 if TYPE_CHECKING:
     from .embedding import Embedding
@@ -52,6 +54,9 @@ class Suggestion:
 def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) -> list[Suggestion]:
     """Rank candidate parents of a new node by geometry.
 
+    In an embedding made for the objective ancestors everything is near to the root: there the hierarchy ranks them,
+    those above most of the neighbours first, and of them the lowest.
+
     Parameters
     ----------
     near
@@ -59,8 +64,7 @@ def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) 
     k
         How many candidates, the best first. Of equally good ones those that have children come first.
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    require_whole("k", k, 1)
     names = list(dict.fromkeys(near))
     if not names:
         raise InputError("a suggestion needs neighbours: name at least one node that the new one is near to")
@@ -76,9 +80,16 @@ def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) 
         squares += far**2
     score = np.sqrt(squares / codes.size)
     children = np.diff(hierarchy.child_ptr)
-    order = others[np.lexsort((others, children[others] == 0, score[others]))][:k]
-    below = hierarchy.is_ancestor(order[:, None], codes[None, :]) | (order[:, None] == codes[None, :])
+    below = np.zeros(len(embedding), np.int64)
+    for code in codes.tolist():
+        below[list(upwards(hierarchy, code))] += 1
+    keys = [everyone, children == 0, score]
+    if embedding.objective == "ancestors":
+        # Of a single neighbour, the parent is as good a candidate as the neighbour itself, one edge lower.
+        level = np.where(below > 0, hierarchy.level - np.isin(everyone, codes) / codes.size, 0.0)
+        keys = [everyone, score, children == 0, -level, -below]
+    order = others[np.lexsort([key[others] for key in keys])][:k]
     return [
-        Suggestion(hierarchy.names[code], float(score[code]), int(children[code]), int(under.sum()))
-        for code, under in zip(order.tolist(), below, strict=True)
+        Suggestion(hierarchy.names[code], float(score[code]), int(children[code]), int(below[code]))
+        for code in order.tolist()
     ]

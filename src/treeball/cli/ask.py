@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..choices import Source
 from ..errors import InputError
 from .asking import FromFile, FromSource, NodeNames, plain
-from .console import print_json, print_rows
+from .console import print_json, print_rows, say
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -31,7 +31,8 @@ def ask(
     """Ask a model for the relatives of a node.
 
     The questions parent, children, ancestors and subtree take any number of nodes; is-ancestor (ANCESTOR NODE),
-    common-ancestor and path take two, or more in pairs.
+    common-ancestor and path take two, or more in pairs. Geometry knows relatives in a model made for the objective
+    parents; one made for ancestors answers with a warning, and --from hierarchy is right for both.
 
     Parameters
     ----------
@@ -51,12 +52,15 @@ def ask(
         Print one JSON object a line, one for each question.
     """
     from ..model_file import load
+    from ..questions import NO_PARENTS
     from .asking import questions
 
     if depth is not None and question != "subtree":
         raise InputError("--depth goes with the question subtree")
     embedding = load(model)
     asked = questions(embedding.names, nodes, from_file, size=2 if question in _OF_TWO else 1)
+    if source == "geometry" and embedding.objective == "ancestors":
+        say(f"{NO_PARENTS}: ask with --from hierarchy")
     answers = _answers(embedding, question, asked, source, depth)
     if json:
         for names, answer in zip(asked, answers, strict=True):
@@ -82,23 +86,25 @@ def ask(
 def _answers(
     embedding: Embedding, question: Question, asked: list[Any], source: Source, depth: int | None
 ) -> list[Any]:
+    from .. import queries
+
     first = [names[0] for names in asked]
     second = [names[-1] for names in asked]
     match question:
         case "parent":
-            return embedding.parent_of(first, source)
+            return queries.parent_of(embedding, first, source)
         case "children":
-            return embedding.children_of(first, source)
+            return queries.children_of(embedding, first, source)
         case "ancestors":
-            return embedding.ancestors_of(first, source)
+            return queries.ancestors_of(embedding, first, source)
         case "subtree":
-            return embedding.subtree(first, source, depth)
+            return queries.subtree(embedding, first, source, depth)
         case "is-ancestor":
-            return embedding.is_ancestor(first, second, source)
+            return queries.is_ancestor(embedding, first, second, source)
         case "common-ancestor":
-            return embedding.common_ancestor(first, second, source)
+            return queries.common_ancestor(embedding, first, second, source)
         case "path":
-            return embedding.path(first, second, source)
+            return queries.path(embedding, first, second, source)
 
 
 def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str, Any]:

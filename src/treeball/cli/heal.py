@@ -28,7 +28,7 @@ def heal(
     Parameters
     ----------
     model
-        Model file, of treeball or imported.
+        Model file, of treeball or imported; one made for the objective ancestors is refused.
     output
         Healed model to write; by default the name of the model with the ending .healed.parquet.
     json

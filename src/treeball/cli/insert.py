@@ -100,7 +100,7 @@ def insert(
 
 
 def _parent_from(embedding: Embedding, name: str, near: list[str]) -> Hashable:
-    """The best parent by geometry for a node that is near to some; says which."""
+    """The best parent for a node that is near to some; says which."""
     from ..suggesting import suggest_parent
 
     known = [one for text in near for one in names_in(text, embedding.names)]

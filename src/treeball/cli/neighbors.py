@@ -46,8 +46,10 @@ def neighbors(
         Print one JSON object a line, one for each node.
     """
     from ..model_file import load
+    from ..settings import require_whole
     from .asking import plain, questions
 
+    require_whole("k", k, 1)  # before an index is built for it
     if index and source != "geometry":
         raise InputError("--index searches by the distances of the geometry: leave out --from, or --index")
     embedding = load(model)
@@ -55,8 +57,8 @@ def neighbors(
     found = _index_of(embedding, model).neighbors(asked, k) if index else embedding.neighbors(asked, k, source)
     for name, nearest in zip(asked, found, strict=True):
         if json:
-            found = [{"node": plain(other), "distance": far} for other, far in nearest]
-            print_json({"node": plain(name), "neighbors": found})
+            rows = [{"node": plain(other), "distance": far} for other, far in nearest]
+            print_json({"node": plain(name), "neighbors": rows})
         elif nearest:
             form = ".4f" if source == "geometry" else ".0f"
             print_table([(str(other), format(far, form)) for other, far in nearest], f"nearest to {name}")

@@ -24,7 +24,8 @@ def suggest_parent(
     """Suggest parents for a node that the model does not have, from nodes that it is known to be near to.
 
     The score is the root of the mean squared distance to these nodes: the best candidate lies in their middle. For some
-    siblings that is their parent.
+    siblings that is their parent. In a model made for the objective ancestors, where everything is near to the root,
+    the hierarchy ranks the candidates: those above most of these nodes first, and of them the lowest.
 
     Parameters
     ----------

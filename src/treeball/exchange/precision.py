@@ -19,6 +19,8 @@ __all__ = ["PrecisionLoss", "measure_loss", "to_float32"]
 
 SAMPLE = 1_000
 NEIGHBORS = 10
+# Distances that differ by less than this part are a tie, as in the index: rounding decides between them anyhow.
+TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class PrecisionLoss:
     """How float32 changes who is nearer to whom.
 
     For each of some random nodes A, its nearest nodes are taken in float64. A *pair* is two of them, X nearer to A than
-    Y; its order *changes* when, with the rounded vectors, X is no longer nearer. Distances are computed in float64
-    either way, so that this is the loss of storing alone.
+    Y by more than one part in 10^9 (siblings are often equally far, up to rounding); its order *changes* when, with the
+    rounded vectors, X is no longer nearer. Distances are computed in float64 either way, so that this is the loss of
+    storing alone.
 
     Attributes
     ----------
@@ -63,9 +66,9 @@ class PrecisionLoss:
         """For a person."""
         text = (
             f"float32 changes the order of {self.share:.2%} of {self.pairs:,} pairs (of the {self.neighbors} nearest "
-            f"nodes of {self.sources:,} nodes); hits@1 {self.hits_at_1[0]:.4f} -> {self.hits_at_1[1]:.4f}, smallest "
-            f"margin {self.margin[0]:.4g} -> {self.margin[1]:.4g}; nodes move by {self.moved_median:.2g}, at most "
-            f"{self.moved_most:.2g}"
+            f"nodes of {self.sources:,} nodes; two that are equally far to one part in 10^9 do not count); hits@1 "
+            f"{self.hits_at_1[0]:.4f} -> {self.hits_at_1[1]:.4f}, smallest margin {self.margin[0]:.4g} -> "
+            f"{self.margin[1]:.4g}; nodes move by {self.moved_median:.2g}, at most {self.moved_most:.2g}"
         )
         if self.pulled_in:
             text += f"; {self.pulled_in:,} nodes had to be pulled in from the rim of the ball, where float32 ends"
@@ -110,7 +113,7 @@ def measure_loss(before: Embedding, after: Embedding, pulled_in: int, seed: int 
     first, second = np.triu_indices(near.shape[1], 1)
     order = np.argsort(old, axis=1, kind="stable")
     old, new = np.take_along_axis(old, order, 1), np.take_along_axis(new, order, 1)
-    ordered = (old[:, first] < old[:, second]) & np.isfinite(old[:, second])
+    ordered = (old[:, first] * (1.0 + TIE) < old[:, second]) & np.isfinite(old[:, second])
     changed = ordered & (new[:, first] >= new[:, second])
     scores = [embedding.evaluate(sample=SAMPLE, seed=seed) for embedding in (before, after)]
     moved = np.asarray(before.space.distance(before.vectors, after.vectors))

@@ -97,7 +97,7 @@ class Construction:
         found += f" of {self.looked_at:,} nodes looked at ill"
         return (
             f"constructed with edges up to {plan.longest:.3g} long, each at least {plan.growth:.4g} times the one "
-            f"above it, within radius {plan.budget:g}: {found} ({self.tried} plans tried)"
+            f"above it, within radius {plan.budget:g}: {found} (plans tried: {self.tried})"
         )
 
     def to_dict(self) -> dict[str, Any]:
