@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, unquote, urlencode
 
@@ -78,6 +79,12 @@ def app(mammals, tmp_path_factory):
     return application(mammals, tmp_path_factory.mktemp("mapped"))
 
 
+def run_async(coroutine):
+    """Its result, from a thread of its own: in this one Playwright's loop may be running, for other tests."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 async def exchange(app, address, method="GET", body=b"", headers=None, pause=0.0, logged=()):
     """One request as a server would pass it on; `body` may be a list of pieces, which come `pause` seconds apart.
 
@@ -122,7 +129,7 @@ async def exchange(app, address, method="GET", body=b"", headers=None, pause=0.0
 
 def ask(app, address, method="GET", body=b"", **options):
     """Status and JSON of an answer."""
-    status, headers, content = asyncio.run(exchange(app, address, method, body, **options))
+    status, headers, content = run_async(exchange(app, address, method, body, **options))
     assert headers["content-type"] == "application/json"
     return status, json.loads(content)
 
@@ -231,7 +238,7 @@ def test_every_route_is_described(app):
     assert description["openapi"].startswith("3.1")
     for path, operations in description["paths"].items():
         for method in ("GET", "POST"):
-            status, _, _ = asyncio.run(exchange(app, path, method, b"{}"))
+            status, _, _ = run_async(exchange(app, path, method, b"{}"))
             assert (status == 405) == (method.lower() not in operations)
     assert {"/", "/health", "/info", "/neighbors", "/distance", "/ancestors", "/vector"} <= set(description["paths"])
 
@@ -384,11 +391,11 @@ def test_other_types_and_methods_are_refused(app):
     kind = "Application/JSON; charset=utf-8"
     assert ask(app, "/neighbors", "POST", body, headers={"content-type": kind})[0] == 200
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"):
-        status, headers, content = asyncio.run(exchange(app, "/neighbors", method))
+        status, headers, content = run_async(exchange(app, "/neighbors", method))
         refused((status, json.loads(content)), 405, method, "not allowed")
         assert set(headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
     refused(ask(app, "/health", "POST", b"{}"), 405)
-    assert asyncio.run(exchange(app, "/health", "HEAD"))[0] == 200
+    assert run_async(exchange(app, "/health", "HEAD"))[0] == 200
 
 
 def test_a_failure_inside_is_told_without_its_reason(app, monkeypatch):
@@ -405,7 +412,7 @@ def test_large_bodies_are_refused_announced_or_not(mammals, tmp_path):
     app = application(mammals, tmp_path, max_body=1000)
     piece = b" " * 100
     for headers in ({"content-length": "1001"}, {"content-length": "9" * 30}, {}):
-        status, found, content = asyncio.run(exchange(app, "/neighbors", "POST", [piece] * 11, headers=headers))
+        status, found, content = run_async(exchange(app, "/neighbors", "POST", [piece] * 11, headers=headers))
         refused((status, json.loads(content)), 413, "1,000 bytes")
         assert found["connection"] == "close"
     refused(ask(app, "/neighbors", "POST", [piece] * 10), 400, "not valid JSON")  # all of it was read
@@ -450,7 +457,7 @@ def test_more_requests_than_allowed_are_told_to_come_back(mammals, tmp_path):
             exchange(app, "/parent", "POST", body, pause=0.2), exchange(app, "/info"), exchange(app, "/health")
         )
 
-    first, second, health = asyncio.run(three())
+    first, second, health = run_async(three())
     assert (first[0], health[0]) == (200, 200)
     refused((second[0], json.loads(second[2])), 503, "try again")
     assert second[1]["retry-after"] == "1"
@@ -472,7 +479,7 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
     async def both():
         return await asyncio.gather(exchange(app, "/parent?node=dgo.n.01"), exchange(app, "/parent?node=cta.n.01"))
 
-    first, second = asyncio.run(both())
+    first, second = run_async(both())
     assert "did you mean 'dog.n.01'" in json.loads(first[2])["error"]
     assert json.loads(second[2]) == {"error": "no node named 'cta.n.01'"}
     assert "did you mean 'dog.n.01'" in ask(app, "/parent?node=dgo.n.01")[1]["error"]  # remembered
@@ -488,30 +495,32 @@ def test_an_unknown_node_is_told_of_in_time_whether_close_names_are_found_or_not
 
 def test_questions_that_took_long_do_not_hold_up_others(mammals, tmp_path, monkeypatch):
     app = application(mammals, tmp_path)
-    threads = []
+    in_loop = []  # whether each question was answered in the event loop, not in a thread of the pool
+
+    def note():
+        in_loop.append(asyncio._get_running_loop() is not None)
 
     def busy(self, names, *_):
-        threads.append(threading.current_thread())
+        note()
         until = time.thread_time() + 0.01
         while time.thread_time() < until:
             pass
         return [None] * len(names)
 
     def quick(self, names, *_):
-        threads.append(threading.current_thread())
+        note()
         return [[]] * len(names)
 
-    here = threading.current_thread()
     monkeypatch.setattr(Embedding, "parent_of", busy)
     monkeypatch.setattr(Embedding, "children_of", quick)
     for _ in range(3):
         assert ask(app, "/parent?node=dog.n.01")[0] == 200
-    assert [thread is here for thread in threads] == [True, False, False]
+    assert in_loop == [True, False, False]
     for _ in range(3):
         assert ask(app, "/children?node=dog.n.01")[0] == 200
-    assert threads[3:] == [here] * 3
+    assert in_loop[3:] == [True] * 3
     post(app, "/children", {"nodes": ["dog.n.01"] * 1000})
-    assert len(threads) == 6 + 16
+    assert len(in_loop) == 6 + 16
 
 
 def test_settings_are_checked():
@@ -525,7 +534,7 @@ def test_settings_are_checked():
 
 def test_headers_are_safe_and_only_this_machine_is_answered(app):
     for address in ("/health", "/neighbors", "/nothing"):
-        headers = asyncio.run(exchange(app, address))[1]
+        headers = run_async(exchange(app, address))[1]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
         assert headers["cache-control"] == "no-store"
@@ -539,11 +548,11 @@ def test_headers_are_safe_and_only_this_machine_is_answered(app):
 def test_other_origins_may_ask_only_where_allowed(mammals, tmp_path):
     app = application(mammals, tmp_path, cors=("https://shop.example",))
     for origin, allowed in (("https://shop.example", True), ("https://evil.example", False)):
-        status, headers, _ = asyncio.run(exchange(app, "/health", headers={"origin": origin}))
+        status, headers, _ = run_async(exchange(app, "/health", headers={"origin": origin}))
         assert status == 200
         assert (headers.get("access-control-allow-origin") == origin) == allowed
         asking = {"origin": origin, "access-control-request-method": "POST"}
-        assert (asyncio.run(exchange(app, "/neighbors", "OPTIONS", headers=asking))[0] == 200) == allowed
+        assert (run_async(exchange(app, "/neighbors", "OPTIONS", headers=asking))[0] == 200) == allowed
 
 
 def test_the_page_is_made_once_when_it_is_asked_for(mammals, tmp_path, monkeypatch):
@@ -562,7 +571,7 @@ def test_the_page_is_made_once_when_it_is_asked_for(mammals, tmp_path, monkeypat
         await asyncio.sleep(0.5)
         return first, await exchange(app, "/")
 
-    early, later = asyncio.run(two_at_once())
+    early, later = run_async(two_at_once())
     for answer in early:
         refused((answer[0], json.loads(answer[2])), 503, "try again")
     assert made == ["a title"]

@@ -24,7 +24,7 @@ def test_schemathesis_finds_nothing(names, tmp_path):
         embedding = treeball.fit([(i, i // 3) for i in range(1, 60)], method="sarkar", dim=3)
     model = embedding.save(tmp_path / "model.parquet")
     # Few nodes at a time, so that lists that are too long are still short enough to be read.
-    with serving(model, "--max-nodes", "20", "--max-k", "50") as (port, _):
+    with serving(model, "--max-nodes", "20", "--max-k", "50") as (port, _, _):
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{port}/openapi.json"]
         command += ["--checks", "all", "--mode", "all", "--max-examples", "30", "--seed", "1", "--no-color"]
         command += ["--generation-deterministic", "--suppress-health-check", "all"]

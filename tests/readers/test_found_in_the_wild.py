@@ -378,3 +378,13 @@ def test_folders_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monke
     assert report.repairs == {"folders not listed": 1}
     with pytest.raises(InputError, match=r"shut could not be listed"):
         read(tmp_path, format="directory", strict=True)
+
+
+def test_obo_with_lines_that_are_all_comment() -> None:
+    pytest.importorskip("fastobo")
+    head = "! a file\nformat-version: 1.4\n\n! terms follow\n"
+    animal = "[Term]\nid: T:animal ! animal\n! birds come later\nname: animal\n\n"
+    owl = "[Term]\nid: T:owl\n  ! at night\nis_a: T:animal ! animal\n"
+    hierarchy = read((head + animal + owl).encode())
+    assert list(hierarchy.names) == ["T:animal", "T:owl"]
+    assert hierarchy.n_edges == 1

@@ -15,6 +15,7 @@ from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
+_COMMENT_LINE = re.compile(r"(?m)^[ \t]*!.*$")
 _PART_OF = frozenset(["part_of", "BFO:0000050"])
 _UNUSED = frozenset(["synonym", "intersection_of", "union_of", "equivalent_to", "disjoint_from"])
 
@@ -32,7 +33,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         import fastobo
     except ImportError:
         raise MissingExtraError("fastobo", "formats", "reading OBO") from None
-    text = source.text
+    # A line that is all comment is valid, and blank for us; the parser would stumble over it.
+    text = _COMMENT_LINE.sub("", source.text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -43,6 +45,11 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         raise InputError(f"{where}: not valid OBO ({reason}); correct it there") from None
     except (ValueError, TypeError, OSError, NotImplementedError) as error:
         raise InputError(f"{source.label} is not valid OBO ({error!s:.120}); correct it") from None
+    except BaseException as error:
+        # A panic of the parser is no Exception, and says nothing that helps.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"{source.label} is not valid OBO (the parser gave up); correct it") from None
     builder = RelationBuilder()
     labels: dict[int, str] = {}
     terms: list[tuple[int, list[str]]] = []
