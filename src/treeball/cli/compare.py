@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from ..readers.settings import ReadSettings
 from ..settings import Objective
-from .console import count, print_json, print_rows, print_table
+from ..words import count
+from .console import print_json, print_rows, print_table
 
 if TYPE_CHECKING:
     from ..changes import Changes

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ..words import count
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -20,11 +22,6 @@ _PLAIN_SECONDS = 10.0
 def say(text: str) -> None:
     """A remark for the person at the terminal."""
     print(text, file=sys.stderr, flush=True)
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: "1 epoch", "2,000 epochs"."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def print_json(record: Mapping[str, Any]) -> None:

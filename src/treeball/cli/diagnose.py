@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..settings import Objective
-from .console import count, print_json, print_rows, print_table, say, score_rows
+from ..words import count
+from .console import print_json, print_rows, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..report.diagnose import Diagnosis, Group

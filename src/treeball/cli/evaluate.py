@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..settings import Objective
+from ..words import count
 from .console import print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
@@ -117,4 +118,4 @@ def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -
     )
     with atomic_write(path) as temporary:
         csv.write_csv(table, temporary)
-    say(f"wrote {len(illness):,} ill pairs to {path}")
+    say(f"wrote {count(len(illness), 'ill pair')} to {path}")

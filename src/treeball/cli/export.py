@@ -8,7 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..choices import Coordinates, DType, ExportFormat
-from .console import count, print_json, say
+from ..words import count
+from .console import print_json, say
 
 
 def export(

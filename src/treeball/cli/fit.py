@@ -13,7 +13,8 @@ from cyclopts import Parameter
 from ..readers.settings import ReadSettings
 from ..report.watching import WatchSettings
 from ..settings import FitSettings
-from .console import TrainingProgress, count, print_json, print_table, say, score_rows
+from ..words import count
+from .console import TrainingProgress, print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..embedding import Embedding

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ..words import count
 from .console import print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def heal(
 
     def watch(round_number: int, scores: Evaluation) -> bool:
         ill = sum(scores.illness.counts().values())
-        say(f"round {round_number}: {ill:,} ill pairs, MAP {scores.map:.4f}")
+        say(f"round {round_number}: {count(ill, 'ill pair')}, MAP {scores.map:.4f}")
         return False
 
     healing = mend(embedding, threads=threads, watch=watch)
@@ -73,7 +74,7 @@ def _rows(before: Evaluation, after: Evaluation) -> list[tuple[str, str, str]]:
         ("MAP", f"{before.map:.4f}", f"{after.map:.4f}"),
         ("mean rank", f"{before.mean_rank:.3f}", f"{after.mean_rank:.3f}"),
     ]
-    for kind, count in before.illness.counts().items():
-        rows.append((kind.replace("_", "-"), f"{count:,}", f"{after.illness.counts()[kind]:,}"))
+    for kind, number in before.illness.counts().items():
+        rows.append((kind.replace("_", "-"), f"{number:,}", f"{after.illness.counts()[kind]:,}"))
     rows.append(("largest radius", f"{before.max_radius:.2f}", f"{after.max_radius:.2f}"))
     return rows

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from ..choices import Coordinates, VectorFormat
 from ..readers.settings import ReadSettings
 from ..settings import Geometry, Objective
-from .console import count, say
+from ..words import count
+from .console import say
 
 
 def import_(

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from ..errors import InputError
 from ..readers.settings import ReadSettings
-from .console import count, print_json, print_table, say
+from ..words import count
+from .console import print_json, print_table, say
 from .suggest_parent import _names as names_in
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..readers.settings import ReadSettings
-from .console import count, say
+from ..words import count
+from .console import say
 
 
 def split(

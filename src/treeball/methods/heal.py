@@ -23,6 +23,7 @@ from ..evaluation import Evaluation
 from ..geometry import poincare
 from ..hierarchy import Hierarchy
 from ..kernels.settling import settle
+from ..words import count
 from .construct import Scaffold
 
 __all__ = ["Healing", "heal"]
@@ -61,8 +62,8 @@ class Healing:
         """One sentence for the log."""
         before, after = (sum(scores.illness.counts().values()) for scores in (self.before, self.after))
         return (
-            f"healed {before:,} ill pairs to {after:,} by moving {self.moved:,} of {len(self.embedding):,} nodes "
-            f"(MAP {self.before.map:.4f} -> {self.after.map:.4f})"
+            f"healed {count(before, 'ill pair')} to {after:,} by moving {self.moved:,} of {len(self.embedding):,} "
+            f"nodes (MAP {self.before.map:.4f} -> {self.after.map:.4f})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from treeball.readers.dialect import Dialect, guess_dialect
 from treeball.readers.hints import setting
 from treeball.readers.paths import PathTree
 from treeball.readers.relation import MISSING, Relation
-from treeball.readers.report import count, short
+from treeball.readers.report import short
 from treeball.readers.sample import Sample, split_lines
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _ARROWS = (" -> ", " => ", "->", "=>", " > ", ">", " » ", " › ", " → ")
 _MARKS = (*_ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")

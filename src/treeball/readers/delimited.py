@@ -26,10 +26,11 @@ from treeball.readers.dialect import Dialect, blanked, comment_spans, guess_dial
 from treeball.readers.hints import setting
 from treeball.readers.pairs import as_weights, relation_of_columns
 from treeball.readers.relation import Relation
-from treeball.readers.report import count, listed, short
+from treeball.readers.report import listed, short
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _SEPARATOR_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from treeball.errors import InputError
 from treeball.readers.paths import PathTree
 from treeball.readers.relation import MISSING, Relation, Repair, escape_surrogates
-from treeball.readers.report import count, short
+from treeball.readers.report import short
 from treeball.readers.settings import ReadSettings
+from treeball.words import count
 
 
 def read_folder(path: Path, settings: ReadSettings) -> Relation:

@@ -13,10 +13,10 @@ import numpy as np
 from treeball.errors import InputError, MissingExtraError
 from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Relation, Repair, string_array
-from treeball.readers.report import count
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _OPENING = re.compile(r"^\s*(?:\[[^\]]*\]\s*)*\(")
 _VALUE = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

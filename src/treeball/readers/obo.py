@@ -9,10 +9,11 @@ from typing import Any
 
 from treeball.errors import InputError, MissingExtraError
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
-from treeball.readers.report import count, listed
+from treeball.readers.report import listed
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
 _COMMENT_LINE = re.compile(r"(?m)^[ \t]*!.*$")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from treeball.errors import InputError
 from treeball.readers.paths import PathTree
 from treeball.readers.relation import MISSING, Relation, Repair
-from treeball.readers.report import count
 from treeball.readers.sample import Sample, split_lines
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _INDENT = re.compile(r"^[\s\u00a0│├└─┬╰╭]*")
 _BULLET = re.compile(r"^(?:[-*+•◦▪‣]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")

@@ -15,7 +15,8 @@ from treeball.errors import InputError
 from treeball.readers.columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
 from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Codes, Relation, Repair, Weights
-from treeball.readers.report import count, listed, short
+from treeball.readers.report import listed, short
+from treeball.words import count
 
 LineOf = Callable[[int], int | None]
 

@@ -11,10 +11,10 @@ from typing import Any
 from treeball.errors import InputError, MissingExtraError
 from treeball.readers.foreign import is_xml
 from treeball.readers.relation import MISSING, Relation, RelationBuilder
-from treeball.readers.report import count
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _TRIPLE = re.compile(r"^\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]*>|_:\S+|\".*)\s*\.\s*(?:#.*)?$")
 _TURTLE = re.compile(r"(?mi)^\s*(?:@prefix|@base|PREFIX|BASE)\s+(?:[\w.\-]*:\s*)?<[^>\s]*>")

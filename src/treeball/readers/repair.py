@@ -20,8 +20,9 @@ from treeball.readers.closure import check_closure
 from treeball.readers.direction import Decision, decide
 from treeball.readers.hints import setting
 from treeball.readers.relation import MISSING, Relation, Repair, apply_labels, refuse_surrogates
-from treeball.readers.report import ReadReport, count, listed, short
+from treeball.readers.report import ReadReport, listed, short
 from treeball.readers.settings import ReadSettings
+from treeball.words import count
 
 _ROOTS_SHOWN = 3
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from treeball.words import count
+
 _SINGULAR = {
     "empty names": "empty name",
     "self-loops": "self-loop",
@@ -103,11 +105,6 @@ class ReadReport:
         given["roots"] = tuple(given.get("roots", ()))
         given["notes"] = tuple(given.get("notes", ()))
         return cls(**given)
-
-
-def count(number: int, noun: str) -> str:
-    """``1 node``, ``2,000 nodes``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def short(name: object) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from treeball.errors import InputError
 from treeball.readers.relation import Relation, RelationBuilder
-from treeball.readers.report import count
 from treeball.readers.sample import Sample
 from treeball.readers.settings import ReadSettings
 from treeball.readers.source import Source
+from treeball.words import count
 
 _LICENCE = re.compile(r"^  1 This software and database is being provided")
 _KINDS = {"nouns": ("noun", "n"), "verbs": ("verb", "v")}

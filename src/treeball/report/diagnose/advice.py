@@ -12,7 +12,7 @@ from ...embedding import Embedding
 from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY
 from ...limits import BALL_RADIUS
-from ...readers.report import count
+from ...words import count
 from .room import CapacityRow, Dilated, Precision
 
 # Beyond this share of ill pairs healing leaves hardly a node in place: starting again is as good.
