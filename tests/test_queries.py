@@ -399,3 +399,17 @@ def test_bad_questions_are_refused(model, capsys):
     refused(["distance", model, "--from-file", "names.txt"], capsys, "names.txt, line 1", "separated by a tab")
     Path("latin.txt").write_bytes("größe\n".encode("latin-1"))
     refused(["neighbors", model, "--from-file", "latin.txt"], capsys, "latin.txt", "UTF-8")
+
+
+def test_a_top_without_children_hangs_from_the_added_root_alone():
+    edges = [("Dog food", "Pets"), ("Cat food", "Pets"), ("Boots", "Shoes")]
+    table = {**dict(edges), "Pets": None, "Shoes": None, "Gift cards": None, "Vouchers": None}
+    embedding = treeball.fit(table, dim=5)
+    assert embedding.evaluate().hits_at_1 == 1.0
+    for source in ("geometry", "hierarchy"):
+        assert embedding.parent_of("Gift cards", source) is None
+        assert embedding.ancestors_of("Gift cards", source) == []
+        assert set(embedding.subtree("Pets", source)) == {"Pets", "Dog food", "Cat food"}
+        assert not embedding.is_ancestor("Pets", "Gift cards", source)
+        assert embedding.parent_of("Boots", source) == "Shoes"
+    assert "<root>" not in [name for name, _ in embedding.neighbors("Gift cards", k=10)]

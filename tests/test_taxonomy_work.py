@@ -385,3 +385,12 @@ def test_compare_on_the_command_line(capsys):
     capsys.readouterr()
     assert run(["compare", "old.csv", "missing.csv"]) == 2
     assert "missing.csv" in capsys.readouterr().err
+
+
+def test_pairs_of_the_closure_are_not_held_out_from_a_model_trained_on_all_ancestors(tmp_path):
+    edges = [(f"leaf {i}", f"inner {i % 3}") for i in range(12)] + [(f"inner {i}", "top") for i in range(3)]
+    held_out = tmp_path / "heldout.tsv"
+    held_out.write_text("leaf 0\ttop\nleaf 1\ttop\n", "utf-8")
+    for objective, leaked in (("ancestors", 2), ("parents", 0)):
+        model = treeball.fit(edges, objective=objective, dim=5, epochs=20)
+        assert treeball.evaluate_held_out(model, held_out).known == leaked

@@ -138,7 +138,10 @@ def evaluate_held_out(
     row = np.searchsorted(sources, node)
     key = row * len(embedding) + parent
     keys = np.repeat(np.arange(sources.size), np.diff(ptr)) * len(embedding) + idx
-    known = embedding.hierarchy.is_parent(parent, node)
+    # What the model was trained on is not held out: with the objective ancestors that is the whole closure.
+    hierarchy = embedding.hierarchy
+    trained_on = hierarchy.is_ancestor if embedding.objective == "ancestors" else hierarchy.is_parent
+    known = trained_on(parent, node)
     return HeldOut(
         node,
         parent,

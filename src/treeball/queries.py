@@ -81,13 +81,13 @@ def distance(embedding: Embedding, first: Sequence[Hashable], second: Sequence[H
 
 
 def parent_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[Hashable | None]:
-    """The nearest node of each; from the hierarchy, its first parent. None where there is none."""
+    """The nearest node of each; from the hierarchy, its first parent. None where there is none but an added root."""
     codes = _codes(embedding, names)
     if _checked(source) == "geometry":
-        parents = nearest_nodes(embedding, codes, 1)[:, 0]
+        parents = nearest_nodes(embedding, codes, 1, added_root=True)[:, 0]
     else:
         parents = embedding.hierarchy.primary_parent[codes].astype(np.int64)
-        parents[parents == embedding.hierarchy.virtual_root] = -1
+    parents[parents == embedding.hierarchy.virtual_root] = -1
     return [None if parent < 0 else embedding.names[parent] for parent in parents.tolist()]
 
 

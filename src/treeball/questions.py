@@ -64,7 +64,8 @@ class Questions:
     def parent_of(self, name: Any, source: Source = "geometry") -> Any:
         """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing.
 
-        From the hierarchy, the first parent, and None for a root.
+        None for a top whose nearest node is the root that was added above it. From the hierarchy, the first parent, and
+        None for a root.
         """
         _warn_of_no_parents(self, source)
         return self._one(queries.parent_of, name, source)

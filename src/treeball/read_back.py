@@ -24,12 +24,12 @@ _TREE_NEIGHBORS = 200
 _BLOCK = 1 << 21
 
 
-def nearest_nodes(embedding: Embedding, nodes: Ints, k: int) -> Ints:
+def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, added_root: bool = False) -> Ints:
     """Codes (m, k) of the nearest other nodes of every node, nearest first, ties by code.
 
-    -1 stands where there are fewer than k. An added root is nobody's neighbour.
+    -1 stands where there are fewer than k. An added root is nobody's neighbour, unless `added_root` says that it is.
     """
-    root = embedding.hierarchy.virtual_root
+    root = None if added_root else embedding.hierarchy.virtual_root
     wanted = min(k + (root is not None), len(embedding))
     few = nodes.size * len(embedding) <= _PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
     if few or wanted > _TREE_NEIGHBORS:
@@ -50,7 +50,7 @@ def read_back(embedding: Embedding) -> Hierarchy:
     Nearest-node pointers end in cycles, nearly always of two nodes that are each other's nearest: the top of some nodes
     and one of its children. The one nearer to the origin is taken for the top. A faithful embedding has a single one,
     the root. Where there are several, each but the nearest to the origin goes below the nearest node that is not below
-    it already; and so on until one is left. Under an added root, which is nobody's nearest node, all tops stay.
+    it already; and so on until one is left. What is nearest to an added root, or the top of others, hangs from that.
 
     That is the true hierarchy only where nearest nodes are parents: in embeddings made for the objective parents, not
     in those made for ancestors.
@@ -62,7 +62,7 @@ def read_back(embedding: Embedding) -> Hierarchy:
     """
     n, root = len(embedding), embedding.hierarchy.virtual_root
     radius = embedding.radii()
-    pointer = nearest_nodes(embedding, np.arange(n), 1)[:, 0]
+    pointer = nearest_nodes(embedding, np.arange(n), 1, added_root=True)[:, 0]
     if root is not None:
         pointer[root] = -1
     parent = _without_cycles(pointer, radius, np.ones(n, np.bool_))
