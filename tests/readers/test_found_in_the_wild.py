@@ -242,6 +242,45 @@ def test_commas_in_paths_are_text() -> None:
     }
 
 
+# Outlines, and tables that are none
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "columns"),
+    [
+        ("category,parent\nPets,\nDog food,Pets\n  Boots,Pets\nCats,Pets,\n", 5, 3),
+        ("category,parent\nPets,\nDog food,Pets\n  Boots,Pets\nCats, small,Pets\nBirds,Pets\n", 5, 3),
+        ("category,parent,weight\nPets,,\nDog food,Pets,1\n Boots,Pets,\nBirds,Pets\n", 5, 2),
+        ("category;parent\nPets;\n  Dogs;Pets\nCats\n", 4, 1),
+        ("category,parent\n Dogs,Pets\n Cats,Pets\n Birds,Pets,\n", 4, 3),
+        ("# from the shop\nDogs,Pets\nCats,Pets\n  Boots,Shoes\nShoes\n", 5, 1),
+    ],
+)
+def test_a_ragged_table_with_an_indented_row_is_no_outline(text: str, line: int, columns: int) -> None:
+    _refused(text, f"line {line}: {columns} column", "where the other lines have")
+    assert _read(text, format="outline")[0]
+
+
+def test_a_table_with_a_header_and_indented_rows_is_no_outline() -> None:
+    assert _read("category,parent\n  Dogs,Pets\n  Cats,Pets\n")[0] == {("Dogs", "Pets"), ("Cats", "Pets")}
+
+
+@pytest.mark.parametrize("indent", ["  ", "\t"])
+def test_outlines_with_commas(indent: str) -> None:
+    assert _read(f"Food\n{indent}Tea, black\n{indent}Milk\nPets\n{indent}Cats\n")[0] >= {
+        ("Tea, black", "Food"),
+        ("Milk", "Food"),
+        ("Cats", "Pets"),
+    }
+    assert _read(f"Food, drinks\n{indent}Tea, black, green\n{indent}Milk, cold\n")[0] == {
+        ("Tea, black, green", "Food, drinks"),
+        ("Milk, cold", "Food, drinks"),
+    }
+    assert _read(f"- Food, drinks\n- Pets, wild, tame\n{indent}- Cats, small\n")[0] >= {
+        ("Cats, small", "Pets, wild, tame")
+    }
+
+
 # Markdown and YAML
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 from treeball.errors import InputError
+from treeball.readers.columns import roles_from_header
+from treeball.readers.dialect import guess_dialect
 from treeball.readers.paths import PathTree
 from treeball.readers.relation import MISSING, Relation, Repair
 from treeball.readers.sample import Sample, split_lines
@@ -20,7 +22,7 @@ _TREE_FOOTER = re.compile(r"^\d+ director(?:y|ies)(?:, \d+ files?)?\s*$")
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """High when lines differ in indentation and none jumps below the first."""
+    """High when lines differ in indentation and none jumps below the first; nothing when they are rows of columns."""
     lines = sample.lines
     if settings.separator_text is None and _is_markdown(lines):
         return 0.85
@@ -32,7 +34,9 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
         return 0.0
     bulleted = all(_BULLET.match(line[_INDENT.match(line).end() :]) for line in lines)  # type: ignore[union-attr]
     drawn = any(mark in line for line in lines for mark in "├└╰")
-    return 0.85 if bulleted or drawn else 0.65
+    if bulleted or drawn:
+        return 0.85
+    return 0.0 if _is_delimited(sample, settings) else 0.65
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
@@ -73,6 +77,19 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             Repair("irregular indents", irregular, first_irregular, "the line is indented between two levels")
         )
     return relation
+
+
+def _is_delimited(sample: Sample, settings: ReadSettings) -> bool:
+    """Whether these are columns, though a row may be indented and another too long: a ragged table is no outline."""
+    dialect = guess_dialect(sample, settings)
+    if dialect is None or dialect.separator == " ":
+        return False
+    if dialect.header is not None and roles_from_header(dialect.header) is not None:
+        return True
+    # An outline may have a comma on nearly every line too, but then most of its lines are indented.
+    indented = sum(line[:1].isspace() for line in sample.lines)
+    separated = sum(len(row) > 1 for row in dialect.rows)
+    return indented <= len(sample.lines) / 2 and separated >= 0.75 * len(dialect.rows)
 
 
 def _is_bullet(line: str) -> bool:
