@@ -276,6 +276,45 @@ def test_among_ancestors_the_unknown_parent_is_that_of_the_neighbours(model, mam
     assert f"'stray' goes below {hierarchy.names[parent]!r}" in capsys.readouterr().err
 
 
+def test_edges_that_the_model_has_change_nothing(model, mammals, capsys):
+    scored = Embedding(mammals.vectors, mammals.hierarchy, provenance={"scores": {"map": 1.0}, "log": []})
+    scored.save("model.parquet")
+    child = mammals.names[10]
+    Path("same.csv").write_text(f"child,parent\n{child},{mammals.parent_of(child)}\n")
+    assert run(["insert", "model.parquet", "same.csv", "-o", "out.parquet"]) == 0
+    assert capsys.readouterr().err.count("nothing is new") == 1
+    made = treeball.load("out.parquet")
+    assert made.vectors.tobytes() == mammals.vectors.tobytes()
+    assert list(made.names) == list(mammals.names)
+    assert made.provenance == treeball.load("model.parquet").provenance
+    assert made.provenance["scores"] == {"map": 1.0}
+
+
+def test_among_ancestors_the_command_warns_and_does_not_heal(model, mammals, capsys):
+    Embedding(mammals.vectors, mammals.hierarchy, provenance={"objective": "ancestors"}).save("model.parquet")
+    Path("new.csv").write_text(f"child,parent\nfresh,{mammals.names[10]}\n")
+    assert run(["insert", "model.parquet", "new.csv", "--heal", "-o", "out.parquet"]) == 2
+    error = capsys.readouterr().err
+    assert "objective ancestors: insert without it" in error
+    assert error.count("\n") == 1
+    assert not Path("out.parquet").exists()
+    assert run(["insert", "model.parquet", "new.csv", "-o", "out.parquet"]) == 0
+    assert "warning: this model is made for the objective ancestors" in capsys.readouterr().err
+    assert run(["insert", "model.parquet", "--rename", f"{mammals.names[10]}=other", "-o", "out.parquet"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_a_new_top_hangs_below_the_added_root(model, capsys):
+    Path("tops.csv").write_text("child,parent\na1,a\na2,a\nb1,b\n")
+    treeball.fit("tops.csv", method="construct", dim=3).save("tops.parquet")
+    Path("new.csv").write_text("child,parent\nfresh,\nkid,fresh\n")
+    assert run(["insert", "tops.parquet", "new.csv", "-o", "out.parquet"]) == 2
+    assert "(a new top is a child of '<root>')" in capsys.readouterr().err
+    Path("new.csv").write_text("child,parent\nfresh,<root>\nkid,fresh\n")
+    assert run(["insert", "tops.parquet", "new.csv", "-o", "out.parquet"]) == 0
+    assert treeball.load("out.parquet").parent_of("kid") == "fresh"
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -68,6 +68,23 @@ def test_columns_of_names(fitted):
     assert list(fitted.get_feature_names_out(["a", "b"])) == ["a_v1", "a_v2", "a_v3", "b_v1", "b_v2", "b_v3"]
 
 
+def test_several_columns_have_names_for_all_features(fitted):
+    frame = pd.DataFrame({"a": LEAVES, "b": ["all"] * 24})
+    by_name = ["a_v1", "a_v2", "a_v3", "b_v1", "b_v2", "b_v3"]
+    by_place = ["x0_v1", "x0_v2", "x0_v3", "x1_v1", "x1_v2", "x1_v3"]
+    on_samples = HierarchyEmbedder(fitted.embedding_).fit(frame)
+    assert list(on_samples.get_feature_names_out()) == by_name
+    assert list(on_samples.fit(frame.to_numpy()).get_feature_names_out()) == by_place
+    assert list(on_samples.fit(frame[["a"]]).get_feature_names_out()) == ["v1", "v2", "v3"]
+    on_edges = embedder(epochs=5).fit(EDGES)
+    for one in (on_samples, on_edges):
+        one.set_output(transform="pandas")
+        assert list(one.transform(frame).columns) == by_name
+        made = one.transform(frame.to_numpy()) if one is on_edges else one.fit_transform(frame.to_numpy())
+        assert list(made.columns) == by_place
+        assert list(one.transform(LEAVES).columns) == ["v1", "v2", "v3"]
+
+
 def test_other_coordinates_and_methods():
     model = treeball.fit(EDGES, dim=3, epochs=5, method="lorentz")
     assert HierarchyEmbedder(model, coordinates="hyperboloid").fit(LEAVES).transform(LEAVES).shape == (24, 4)

@@ -77,6 +77,8 @@ def add_edges(edit: Edit, pairs: Pairs) -> Edit:
     """Hang new nodes below old ones and below each other; edges that are there already change nothing."""
     hierarchy = edit.hierarchy
     names, n = hierarchy.names, hierarchy.n_nodes
+    if not pairs:
+        raise InputError("there is no new node: the list of edges is empty")
     numeric = _are_numbers(hierarchy)
     code: dict[Hashable, int] = {}
 
@@ -98,6 +100,8 @@ def add_edges(edit: Edit, pairs: Pairs) -> Edit:
         if high < 0:
             close = names.close_matches(str(parent))
             hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ": add an edge for it"
+            if hierarchy.virtual_root is not None:
+                hint += f" (a new top is a child of {names[hierarchy.virtual_root]!r})"
             raise InputError(f"the parent {parent!r} of {child!r} is neither in the model nor a new node{hint}")
         if low < n:
             parents = hierarchy.parents_of(low)
@@ -110,7 +114,7 @@ def add_edges(edit: Edit, pairs: Pairs) -> Edit:
             continue
         edges[low, high] = None
     if not code:
-        raise InputError("there is no new node among the edges: the model knows them all")
+        return edit
     old_child, old_parent = hierarchy.edges()
     added = np.array(list(edges), np.int64).reshape(-1, 2)
     weights = hierarchy.parent_weight

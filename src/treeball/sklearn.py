@@ -78,7 +78,7 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         if isinstance(source, np.ndarray):
             source = source.tolist()
         self.embedding_ = self._embed(source)
-        self.n_features_in_ = 1
+        self._note_columns([] if self.hierarchy is None or X is None else X)
         return self
 
     def _embed(self, source: Any) -> Embedding:
@@ -108,20 +108,34 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         """Features of each row's name, (n, width); of several columns of names, side by side."""
         check_is_fitted(self, "embedding_")
         columns = _columns(X)
+        # Where fit took edges, these are the first samples seen.
+        if self.hierarchy is None or len(columns) != self.n_features_in_:
+            self._note_columns(X)
         features = self._features()
         return np.hstack([features[self._rows(column)] for column in columns])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the features, v1, v2, ... for tangent vectors, after the name of the column where it has one."""
+        """Names of the features, v1, v2, ... for tangent vectors, after the column's name where columns are several."""
         from .exchange.coordinates import column_names, to_kind
 
         check_is_fitted(self, "embedding_")
         embedding = self.embedding_
         values, kind = to_kind(embedding.vectors[:1], embedding.geometry, self._coordinates())
         names = column_names(kind, values.shape[1])
+        if input_features is None and self.n_features_in_ > 1:
+            input_features = getattr(self, "feature_names_in_", [f"x{place}" for place in range(self.n_features_in_)])
         if input_features is not None:
             names = [f"{column}_{name}" for column in input_features for name in names]
         return np.array(names, dtype=object)
+
+    def _note_columns(self, X: Any) -> None:
+        """How many columns of names the samples have, and what they are called, as scikit-learn keeps it."""
+        self.n_features_in_ = len(_columns(X))
+        titles = list(getattr(X, "columns", ()))
+        if titles and all(isinstance(title, str) for title in titles):
+            self.feature_names_in_ = np.array(titles, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _coordinates(self) -> Coordinates | None:
         return None if self.embedding_.geometry == "euclidean" else self.coordinates

@@ -62,7 +62,8 @@ def insert(
     reparent
         NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times.
     heal
-        Heal the model if a new node is ill, or another because of it; says which other nodes moved.
+        Heal the model if a new node is ill, or another because of it; says which other nodes moved. A model made for
+        the objective ancestors is refused.
     json
         Print what was done as one JSON object.
     threads
@@ -96,6 +97,13 @@ def insert(
         print_json(insertion.to_dict())
     else:
         _print(insertion)
+    if insertion.embedding is embedding:
+        say("nothing is new: the model has all these edges already and is written as it was")
+    elif insertion.placed and embedding.objective == "ancestors":
+        say(
+            "warning: this model is made for the objective ancestors, but new nodes are placed next to their parent, "
+            "so its scores may fall (treeball evaluate tells) and --heal does not work"
+        )
     say(f"saved {output}")
     return 0
 

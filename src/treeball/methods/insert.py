@@ -113,7 +113,8 @@ def insert(
         Any embedding in hyperbolic space.
     edges
         New edges: pairs (child, parent), a file, or anything :func:`treeball.read` takes. Parents are nodes of the
-        embedding or new themselves. What is done, is done in this order: rename, remove, reparent, insert.
+        embedding or new themselves; edges that it has already change nothing. What is done, is done in this order:
+        rename, remove, reparent, insert.
     remove
         Nodes to remove with all that hangs below them and nowhere else.
     rename
@@ -130,6 +131,11 @@ def insert(
     """
     if embedding.geometry == "euclidean":
         raise InputError("insert works in hyperbolic space: this embedding is Euclidean, fit it with another method")
+    if heal_ill and embedding.objective == "ancestors":
+        raise InputError(
+            "heal puts every node nearest to its parent, which ruins this embedding made for the objective ancestors: "
+            "insert without it"
+        )
     edit = Edit.of(embedding.hierarchy)
     if rename:
         edit = rename_nodes(edit, rename)
@@ -142,6 +148,8 @@ def insert(
         edit = add_edges(edit, read_edges(edges, reading))
     if edges is None and not (rename or given or reparent):
         raise InputError("there is nothing to do: give new edges, or nodes to remove, rename or reparent")
+    if edit.hierarchy is embedding.hierarchy:
+        return Insertion(embedding, placed=[], ill=[], without_place=[], fell_ill=[], healed_by_moving=[])
     insertion = _placed(embedding, edit, threads)
     if heal_ill and (insertion.fell_ill or insertion.ill):
         insertion = _healed(insertion, edit.loose, threads)
