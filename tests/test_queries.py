@@ -413,3 +413,10 @@ def test_a_top_without_children_hangs_from_the_added_root_alone():
         assert not embedding.is_ancestor("Pets", "Gift cards", source)
         assert embedding.parent_of("Boots", source) == "Shoes"
     assert "<root>" not in [name for name, _ in embedding.neighbors("Gift cards", k=10)]
+
+
+def test_an_answer_without_nodes_is_told_in_words(tmp_path, capsys):
+    model = treeball.fit({"a": None, "b": None, "c": "a"}, dim=3).save(tmp_path / "two.parquet")
+    for question, nodes in (("ancestors", ["b"]), ("children", ["c"]), ("path", ["b", "c"])):
+        assert run(["ask", str(model), question, *nodes, "--from", "hierarchy"]) == 0
+        assert capsys.readouterr().out == "none\n"

@@ -78,7 +78,7 @@ def ask(
             if len(asked) > 1:
                 print(("\n" if place else "") + " to ".join(map(str, names)) + ":")
             lines = answer if question != "subtree" else _outline(embedding, names[0], source, depth)
-            for line in lines:
+            for line in list(lines) or ["none"]:
                 print(line)
     return 0
 

@@ -17,7 +17,7 @@ from .console import say
 def view(
     model: Path,
     *,
-    html: Path | None = None,
+    html: Annotated[Path | None, Parameter(alias="-o")] = None,
     open: bool | None = None,
     serve: Annotated[bool, Parameter(negative="")] = False,
     port: int = 0,
