@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..settings import require_whole
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -53,8 +54,7 @@ class ServeSettings:
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be between 0 and 65535, not {self.port}")
         for name in ("workers", "max_k", "max_nodes", "max_answer", "max_body", "max_concurrent"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+            require_whole(name, getattr(self, name), 1)
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise InputError(f"timeout must be a positive number of seconds, not {self.timeout}")
 
