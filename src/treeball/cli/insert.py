@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, say
-from .suggest_parent import _names as names_in
+from .suggest_parent import names_in
 
 if TYPE_CHECKING:
     from ..embedding import Embedding

@@ -42,7 +42,7 @@ def suggest_parent(
     from ..suggesting import suggest_parent as suggest
 
     embedding = load(model)
-    names = [name for text in near for name in _names(text, embedding.names)]
+    names = [name for text in near for name in names_in(text, embedding.names)]
     found = suggest(embedding, names, k)
     if json:
         print_json({"near": [str(name) for name in names], "suggestions": [one.to_dict() for one in found]})
@@ -61,7 +61,7 @@ def suggest_parent(
     return 0
 
 
-def _names(text: str, known: Names) -> list[Hashable]:
+def names_in(text: str, known: Names) -> list[Hashable]:
     whole = known.from_text(text)
     if whole in known or "," not in text:
         return [whole]
