@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .files import atomic_write
 from .index_graph import Graph
+from .limits import TIE
 from .settings import require_whole
 from .workers import thread_count
 
@@ -35,8 +36,6 @@ Ints = NDArray[np.int64]
 
 NEIGHBORS = 10
 _SAMPLE = 2_000
-# Two distances that differ by a smaller part are the same.
-_TIE = 1e-9
 # Found beyond those asked for: the node itself, and ties that float32 cannot tell apart.
 _SPARE = 8
 # 2 serves trees in few dimensions best; 3 finds more where there is less order, at twice the time.
@@ -227,7 +226,7 @@ class _Sample:
         far = np.where(near < 0, np.inf, embedding.distances_between(self.nodes[:, None], near))
         far = np.sort(np.where(near == (-1 if root is None else root), np.inf, far), axis=1)[:, : self.k]
         self.there = np.isfinite(far).sum(axis=1)
-        self.limit = np.where(np.isfinite(far), far, 0.0).max(axis=1) * (1.0 + _TIE)
+        self.limit = np.where(np.isfinite(far), far, 0.0).max(axis=1) * (1.0 + TIE)
 
     def measure(self, index: Index) -> float:
         """Add recall and times to the facts of an index; the lower end of the 95 % interval of that recall."""

@@ -16,6 +16,7 @@ __all__ = [
     "LORENTZ_INNER_RADIUS",
     "PUBLISHED_MARGIN",
     "PUBLISHED_RADIUS",
+    "TIE",
     "UNIT_ROUNDOFF",
     "gap_from_radius",
     "margin_from_radius",
@@ -26,6 +27,9 @@ __all__ = [
 
 UNIT_ROUNDOFF: float = 2.0**-53
 """Largest relative error of one rounding to float64, 1.1e-16."""
+
+TIE: float = 1e-9
+"""Two distances that differ by a smaller part are the same: constructed siblings are equally far up to rounding."""
 
 BALL_RADIUS: float = 30.0
 """Largest radius that ball coordinates carry usefully: the gap is 3.7e-13 and neighbouring float64 points are

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry import poincare
+from ..limits import TIE
 from .vectors import Kind
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ __all__ = ["PrecisionLoss", "measure_loss", "to_float32"]
 
 SAMPLE = 1_000
 NEIGHBORS = 10
-# Distances that differ by less than this part are a tie, as in the index: rounding decides between them anyhow.
-TIE = 1e-9
 
 
 @dataclass(frozen=True)
