@@ -17,9 +17,9 @@ import numpy as np
 
 import treeball
 from train_speed import noun_tree
+from treeball.engine.cpu.search_tree import SearchTree
 from treeball.evaluation.ranking import compare_all, positives_of
 from treeball.methods.construct import construct
-from treeball.search import SearchTree
 from treeball.workers import available_cores
 
 DIM = 10

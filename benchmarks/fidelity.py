@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import treeball
-from treeball.files import atomic_write
+from treeball.io.atomic import atomic_write
 from treeball.methods.construct import construct
 from treeball.workers import available_cores
 
@@ -101,9 +101,9 @@ def run(task: Task, data: Path) -> dict[str, object]:
         "goal": f"{task.goal:.4g}" + (", 0 ill" if task.perfect else ""),
         "met": met,
         "published": task.published,
-        "method": embedding.provenance["method"],
-        "epochs": embedding.provenance["epochs_done"],
-        "seed": embedding.provenance["seed"],
+        "method": embedding.provenance.method,
+        "epochs": embedding.provenance.epochs_done,
+        "seed": embedding.provenance.seed,
     }
 
 

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 import treeball
-from treeball import index as approximate
+from treeball.embedding._read_back import nearest_nodes
 from treeball.geometry.models import ball_to_hyperboloid
-from treeball.index_graph import Graph
-from treeball.read_back import nearest_nodes
+from treeball.nearest import index as approximate
+from treeball.nearest.index_graph import Graph
 from treeball.workers import available_cores
 
 K = 10

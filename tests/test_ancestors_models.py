@@ -10,8 +10,9 @@ import pytest
 
 from treeball import Embedding, Hierarchy
 from treeball.cli.main import run
+from treeball.embedding import Provenance
+from treeball.embedding._suggest_parent import suggest_parent
 from treeball.geometry import poincare
-from treeball.suggesting import suggest_parent
 
 from . import trees
 
@@ -33,7 +34,7 @@ def everything_near_the_root(objective: str = "ancestors") -> Embedding:
     hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
     directions = np.random.default_rng(0).normal(size=(edges.n, 4))
     vectors = poincare.from_radius(directions, np.where(np.arange(edges.n) == 0, 0.0, 8.0))
-    return Embedding(vectors, hierarchy, provenance={"objective": objective})
+    return Embedding(vectors, hierarchy, provenance=Provenance(objective=objective))
 
 
 @pytest.fixture
@@ -109,6 +110,8 @@ def test_tops_under_an_added_root_have_no_common_ancestor(model):
         ["a", "a1", "a2", "b", "b1", "<root>"], [0, 1, 2, 3, 4], [5, 0, 0, 5, 3], virtual_root=5
     )
     vectors = np.array([[0.5, 0], [0.7, 0.1], [0.7, -0.1], [-0.5, 0], [-0.7, 0], [0.0, 0]])
-    found = suggest_parent(Embedding(vectors, hierarchy, provenance={"objective": "ancestors"}), ["a1", "a2", "b1"])
+    found = suggest_parent(
+        Embedding(vectors, hierarchy, provenance=Provenance(objective="ancestors")), ["a1", "a2", "b1"]
+    )
     assert found[0].name == "a"
     assert {one.name for one in found} == {"a", "a1", "a2", "b", "b1"}

@@ -16,11 +16,14 @@ from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.geometry import poincare
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.geometry.spaces import SPACES
 from treeball.methods.descent import Epochs
+from treeball.methods.observe import Observers
 from treeball.methods.run import Run
+from treeball.methods.settings import BaselineSettings
 from treeball.report.plane import Plane
 from treeball.report.snapshots import SnapshotRecorder, frames_path, load_frames
-from treeball.report.watching import Observers, WatchSettings
+from treeball.report.watch import WatchSettings
 
 from . import trees
 
@@ -60,35 +63,35 @@ def recorded(pairs, tmp_path_factory):
 def test_two_dimensions_are_shown_as_they_are():
     rng = np.random.default_rng(0)
     ball = poincare.from_radius(rng.normal(size=(50, 2)), rng.uniform(0, 25, 50))
-    assert np.array_equal(Plane().places(ball, "poincare"), ball)
-    assert np.allclose(Plane().places(ball_to_hyperboloid(ball), "lorentz"), ball, atol=1e-9)
+    assert np.array_equal(Plane().places(ball, SPACES["poincare"]), ball)
+    assert np.allclose(Plane().places(ball_to_hyperboloid(ball), SPACES["lorentz"]), ball, atol=1e-9)
 
 
 def test_of_more_dimensions_the_principal_plane_is_shown():
     rng = np.random.default_rng(1)
     flat = np.zeros((200, 5))
     flat[:, [1, 3]] = rng.normal(size=(200, 2)) * [3.0, 2.0]
-    ball = poincare.from_tangent(flat + 0.05 * rng.normal(size=flat.shape))
+    ball = poincare.from_normal(flat + 0.05 * rng.normal(size=flat.shape))
     plane = Plane()
-    places = plane.places(ball, "poincare")
+    places = plane.places(ball, SPACES["poincare"])
     assert np.allclose(np.abs(plane.basis[[1, 3]]).max(axis=0), 1, atol=0.02)
     # On the hyperboloid the coordinates within the plane are what they were.
     assert np.allclose(ball_to_hyperboloid(places)[:, 1:], ball_to_hyperboloid(ball)[:, 1:] @ plane.basis)
     assert (poincare.radius(places) <= poincare.radius(ball) + 1e-9).all()
-    flat_ball = poincare.from_tangent(flat)
-    assert np.allclose(poincare.radius(Plane().places(flat_ball, "poincare")), poincare.radius(flat_ball))
+    flat_ball = poincare.from_normal(flat)
+    assert np.allclose(poincare.radius(Plane().places(flat_ball, SPACES["poincare"])), poincare.radius(flat_ball))
 
 
 def test_the_plane_turns_smoothly_and_never_flips():
     rng = np.random.default_rng(2)
     tangent = rng.normal(size=(300, 6)) * [3, 2.9, 1, 1, 1, 1]
     plane = Plane()
-    before = plane.places(poincare.from_tangent(tangent), "poincare")
+    before = plane.places(poincare.from_normal(tangent), SPACES["poincare"])
     for _ in range(30):
         tangent = tangent + 0.02 * rng.normal(
             size=tangent.shape
         )  # the two main axes may change their order at any time
-        now = plane.places(poincare.from_tangent(tangent), "poincare")
+        now = plane.places(poincare.from_normal(tangent), SPACES["poincare"])
         assert np.median(np.linalg.norm(now - before, axis=1)) < 0.1
         before = now
     assert np.allclose(plane.basis.T @ plane.basis, np.eye(2))
@@ -98,9 +101,14 @@ def test_euclidean_vectors_are_shrunk_into_the_disk_and_nothing_breaks_at_the_or
     rng = np.random.default_rng(3)
     plane = Plane()
     for scale in (1.0, 5.0, 2.0):
-        places = plane.places(scale * rng.normal(size=(40, 3)), "euclidean")
+        places = plane.places(scale * rng.normal(size=(40, 3)), SPACES["euclidean"])
         assert (np.linalg.norm(places, axis=1) < 1).all()
-    for width, geometry in ((2, "poincare"), (4, "poincare"), (2, "euclidean"), (3, "euclidean")):
+    for width, geometry in (
+        (2, SPACES["poincare"]),
+        (4, SPACES["poincare"]),
+        (2, SPACES["euclidean"]),
+        (3, SPACES["euclidean"]),
+    ):
         plane = Plane()
         for _ in range(2):
             assert np.array_equal(plane.places(np.zeros((5, width)), geometry), np.zeros((5, 2)))
@@ -119,7 +127,7 @@ def test_snapshots_are_evenly_spaced_and_end_with_the_model(recorded):
     assert np.array_equal(node, illness.node)
     assert np.array_equal(positive, illness.positive)
     assert np.array_equal(kind, illness.kind)
-    assert frames.loss[-1] == model.provenance["loss"]
+    assert frames.loss[-1] == model.provenance.loss
     assert frames.map[-1] == model.evaluate().map
     assert (int(frames.dim), bool(frames.flat), int(frames.sampled)) == (2, False, 0)
 
@@ -133,12 +141,12 @@ def test_the_run_stops_where_a_snapshot_is_due(recorded):
 def stepping(pairs, recorder, epochs, dim=4, method="poincare"):
     """A run without training that moves its vectors a little every epoch and lets `recorder` look."""
     hierarchy = treeball.read(pairs)
-    settings = treeball.FitSettings(method=method, dim=dim, epochs=epochs)
+    settings = BaselineSettings(method=method, dim=dim, epochs=epochs)
     rng = np.random.default_rng(0)
-    run_ = Run(hierarchy, settings, poincare.from_tangent(rng.normal(size=(hierarchy.n_nodes, dim))))
+    run_ = Run(hierarchy, settings, poincare.from_normal(rng.normal(size=(hierarchy.n_nodes, dim))))
     observers = Observers([recorder])
     for epoch in range(1, epochs + 1):
-        run_.vectors[:] = poincare.from_tangent(1.01 * poincare.to_tangent(run_.vectors))
+        run_.vectors[:] = poincare.from_normal(1.01 * poincare.to_normal(run_.vectors))
         run_.epoch, run_.loss = epoch, 1.0 / epoch
         observers(run_, Epochs(1, run_.loss, 0, 28, 0.01))
     observers.finish(run_.embedding())
@@ -166,12 +174,11 @@ def test_a_resumed_training_keeps_its_first_snapshots(pairs, tmp_path):
     assert np.array_equal(after.places[: len(before)], before.places)
 
 
-def test_a_method_without_epochs_says_so(pairs, tmp_path):
-    said = []
-    observers = WatchSettings(snapshots=5).observers(tmp_path / "m.parquet", said.append)
-    observers.finish(treeball.fit(pairs, method="sarkar", dim=2))
-    assert said == ["no snapshots: sarkar has no epochs to take them of"]
-    assert not list(tmp_path.iterdir())
+def test_a_method_without_epochs_is_not_watched(pairs):
+    for options in ({"snapshots": 5}, {"live": True}, {"tensorboard": Path("log")}):
+        with pytest.raises(InputError, match=f"--{next(iter(options))} watch a training, and sarkar has none"):
+            WatchSettings(**options).require_training(0, "sarkar")
+    WatchSettings().require_training(0, "sarkar")
 
 
 def test_broken_and_foreign_snapshots_are_refused(recorded, tmp_path):

@@ -69,16 +69,16 @@ def test_fit_says_what_it_read_trains_saves_and_prints_the_score(catalog, capsys
     assert "\x1b" not in said.out + said.err  # no control characters in a pipe
     assert [path.name for path in sorted(Path().iterdir())] == ["catalog.csv", "catalog.parquet"]
     provenance = treeball.load("catalog.parquet").provenance
-    assert provenance["settings"]["dim"] == 3
-    assert provenance["epochs_done"] == 20
-    assert len(provenance["input"]["sha256"]) == 64
-    assert provenance["scores"]["nodes"] == 46
+    assert provenance.settings["dim"] == 3
+    assert provenance.epochs_done == 20
+    assert len(provenance.input["sha256"]) == 64
+    assert provenance.scores["nodes"] == 46
 
 
 def test_evaluate_prints_one_json_object(model, capsys):
     assert run(["evaluate", str(model), "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record == treeball.load(model).provenance["scores"]
+    assert record == treeball.load(model).provenance.scores
     assert run(["evaluate", str(model), "--objective", "ancestors", "--sample", "10", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["objective"] == "ancestors"
@@ -111,7 +111,7 @@ def test_neighbors(model, capsys):
 
 
 def test_integer_ids_are_found_by_their_digits(capsys):
-    treeball.fit([(2, 1), (3, 1), (4, 2)], dim=2, epochs=3).save("ints.parquet")
+    treeball.fit([(2, 1), (3, 1), (4, 2)], dim=2).save("ints.parquet")
     assert run(["neighbors", "ints.parquet", "4", "-k", "1"]) == 0
     assert "nearest to 4" in capsys.readouterr().out
 
@@ -159,9 +159,9 @@ def test_doctor(capsys):
 
 
 def test_settings_from_toml_give_way_to_flags(catalog, capsys):
-    Path("s.toml").write_text("[fit]\ndim = 4\nepochs = 3\nstrict = true\n")
+    Path("s.toml").write_text("[fit]\nmethod = 'poincare'\ndim = 4\nepochs = 3\nstrict = true\n")
     assert run(["fit", str(catalog), "--config", "s.toml", "--epochs", "2"]) == 0
-    settings = treeball.load("catalog.parquet").provenance["settings"]
+    settings = treeball.load("catalog.parquet").provenance.settings
     assert (settings["dim"], settings["epochs"]) == (4, 2)
 
 
@@ -170,7 +170,7 @@ def test_resume_goes_on_and_says_when_there_is_nothing(catalog, capsys):
     assert "nothing to resume" in capsys.readouterr().err
     assert run(["fit", str(catalog), *QUICK[:4], "--burn-in", "2", "--epochs", "25", "--resume"]) == 0
     assert "resuming at epoch 20 of 25" in capsys.readouterr().err
-    assert treeball.load("catalog.parquet").provenance["epochs_done"] == 25
+    assert treeball.load("catalog.parquet").provenance.epochs_done == 25
 
 
 # ---- what is refused ----
@@ -251,7 +251,7 @@ def test_numbers_are_not_rounded(catalog, capsys):
 
 
 def test_names_are_shown_as_they_are_on_a_terminal(monkeypatch, capsys):
-    treeball.fit([("dog [red]", "[/foo]"), ("b", "[/foo]")], dim=2, epochs=3).save("odd.parquet")
+    treeball.fit([("dog [red]", "[/foo]"), ("b", "[/foo]")], dim=2).save("odd.parquet")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert run(["neighbors", "odd.parquet", "b"]) == 0
     shown = capsys.readouterr().out
@@ -323,7 +323,7 @@ def test_killed_at_any_moment_the_output_is_old_or_new_and_resume_ends_with_the_
         process.communicate()
         assert output.read_bytes() in (b"the old model", uninterrupted)
         if output.read_bytes() != uninterrupted:
-            assert 0 < treeball.load(checkpoint).provenance["epochs_done"] <= 150
+            assert 0 < treeball.load(checkpoint).provenance.epochs_done <= 150
             resume = ["--resume"]
     process = start(*arguments, "--resume")
     _, error = process.communicate(timeout=300)
@@ -342,7 +342,7 @@ def test_ctrl_c_saves_and_resume_continues(uninterrupted):
     assert "Traceback" not in error
     assert "saved m.parquet; go on with --resume" in error
     assert "MAP" in out
-    done = treeball.load("m.parquet").provenance["epochs_done"]
+    done = treeball.load("m.parquet").provenance.epochs_done
     assert 0 < done < 100000
     process = start(*arguments, "--epochs", str(done + 5), "--resume")
     _, error = process.communicate(timeout=300)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import treeball
-from treeball.changes import changes_between
 from treeball.cli.main import run
+from treeball.hierarchy import diff
 
 PRODUCTS = "id,category\n1,Garden > Furniture\n2,Garden > Tools\n3,Kitchen > Pans\n4,Sports > Skis\n"
 
@@ -20,7 +20,7 @@ PRODUCTS = "id,category\n1,Garden > Furniture\n2,Garden > Tools\n3,Kitchen > Pan
 )
 def test_paths_are_renamed_when_their_last_steps_are_alike(now, is_renamed):
     before, after = (treeball.read(text.encode()) for text in (PRODUCTS, PRODUCTS.replace("Furniture", now)))
-    found = changes_between(before, after)
+    found = diff(before, after)
     old, new = "Garden > Furniture", f"Garden > {now}"
     assert found.renamed == (((old, new),) if is_renamed else ())
     assert found.removed == (() if is_renamed else (old,))
@@ -29,7 +29,7 @@ def test_paths_are_renamed_when_their_last_steps_are_alike(now, is_renamed):
 
 def test_names_that_only_begin_like_their_parent_are_no_paths():
     before, after = (treeball.read({"cat": None, "dog": "cat", name: "cat"}) for name in ("cats", "catz"))
-    assert changes_between(before, after).renamed == (("cats", "catz"),)
+    assert diff(before, after).renamed == (("cats", "catz"),)
 
 
 @pytest.mark.parametrize("model_first", [False, True])

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeball import Embedding, Hierarchy, fit
+from treeball.engine.cpu import placement as placing
 from treeball.geometry import poincare
 from treeball.geometry.spherical_code import ordered_code, smallest_angle, spherical_code
-from treeball.kernels import placing
+from treeball.methods._heal import heal
 from treeball.methods.construct import Plan, Scaffold, construct
-from treeball.methods.heal import heal
 from treeball.workers import thread_count
 
 from . import trees
@@ -171,7 +171,7 @@ def test_what_stays_ill_is_explained_with_the_dimension_that_would_do():
     embedding = fit(hierarchy, dim=2)
     left = sum(embedding.evaluate().illness.counts().values())
     assert left > 0
-    last = embedding.provenance["log"][-1]["text"]
+    last = embedding.provenance.log[-1].text
     assert f"{left:,} pair" in last
     assert "ill: float64 carries a radius of about 30" in last
     better = re.search(r"--dim (\d+) would do", last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections import Counter
@@ -299,7 +300,7 @@ def test_one_ill_pair_is_a_pair(tmp_path, capsys):
 def test_a_run_that_stopped_early_and_one_from_memory():
     pairs = [(f"c{i}.{j}", f"c{i}") for i in range(4) for j in range(5)] + [(f"c{i}", "top") for i in range(4)]
     model = treeball.fit(pairs, dim=2, method="poincare", epochs=5)
-    provenance = {**model.provenance, "epochs_done": 3}
+    provenance = dataclasses.replace(model.provenance, epochs_done=3)
     found = treeball.diagnose(Embedding(model.vectors, model.hierarchy, "poincare", provenance))
     reasons = " ".join(one.reason for one in found.advice)
     assert "stopped after 3 of 5 epochs" in reasons

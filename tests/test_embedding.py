@@ -12,6 +12,7 @@ import pytest
 
 import treeball
 from treeball import Embedding, Hierarchy, InputError
+from treeball.embedding import Provenance
 from treeball.geometry.models import ball_to_hyperboloid
 
 from . import trees
@@ -22,7 +23,7 @@ def small():
     names = ["animal", "dog", "cat", "poodle"]
     hierarchy = Hierarchy.from_codes(names, [1, 2, 3], [0, 0, 1])
     vectors = np.array([[0.0, 0.0], [0.5, 0.0], [-0.5, 0.1], [0.8, 0.05]])
-    return Embedding(vectors, hierarchy, "poincare", {"method": "by hand", "objective": "parents"})
+    return Embedding(vectors, hierarchy, "poincare", Provenance(method="by hand"))
 
 
 def test_lookup_distance_and_neighbors(small):
@@ -109,7 +110,7 @@ def test_lorentz_and_ball_agree(small):
 def test_save_and_load_keep_everything(tmp_path, edges):
     hierarchy = Hierarchy.from_codes([f"n {i} é" for i in range(edges.n)], edges.child, edges.parent)
     vectors = np.random.default_rng(0).uniform(-0.5, 0.5, (edges.n, 3))
-    before = Embedding(vectors, hierarchy, "poincare", {"method": "x", "objective": "ancestors", "seed": 3})
+    before = Embedding(vectors, hierarchy, "poincare", Provenance(method="x", objective="ancestors", seed=3))
     path = before.save(tmp_path / "model.parquet")
     after = treeball.load(path)
     assert after.vectors.tobytes() == vectors.tobytes()
@@ -117,7 +118,7 @@ def test_save_and_load_keep_everything(tmp_path, edges):
     for ours, theirs in zip(after.hierarchy.edges(), hierarchy.edges(), strict=True):
         assert np.array_equal(ours, theirs)
     assert after.objective == "ancestors"
-    assert after.provenance["seed"] == 3
+    assert after.provenance.seed == 3
     assert after.evaluate().to_dict() == before.evaluate().to_dict()
     assert [file.name for file in tmp_path.iterdir()] == ["model.parquet"]
 

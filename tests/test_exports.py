@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 import treeball
 from treeball import Embedding, Hierarchy, InputError, limits
 from treeball.cli.main import run
-from treeball.exchange.importing import import_vectors
-from treeball.exchange.precision import measure_loss, to_float32
+from treeball.embedding import Provenance
 from treeball.geometry import poincare
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.io.vectors._import import import_vectors
+from treeball.io.vectors.precision import measure_loss, to_float32
 
 from . import trees
 
@@ -35,7 +36,9 @@ def embedding_of(names, radius=10.0, seed=0, dim=3, geometry="poincare") -> Embe
     edges = trees.random_tree(len(names), seed)
     points = poincare.from_radius(rng.normal(size=(edges.n, dim)), rng.uniform(0, radius, edges.n))
     vectors = {"poincare": points, "lorentz": ball_to_hyperboloid(points), "euclidean": 3 * points}[geometry]
-    return Embedding(vectors, Hierarchy.from_codes(names, edges.child, edges.parent), geometry, {"method": "random"})
+    return Embedding(
+        vectors, Hierarchy.from_codes(names, edges.child, edges.parent), geometry, Provenance(method="random")
+    )
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_the_added_root_is_left_out_unless_asked_for():
     assert (record["names"], record["parents"]) == (["a", "b", "c"], [[], [], [0]])
     after = import_vectors("v.json", hierarchy)
     assert after["<root>"].tolist() == [0, 0]
-    assert "put at the origin" in after.provenance["imported"]["notes"][0]
+    assert "put at the origin" in after.provenance.imported["notes"][0]
     assert before.export("w.json", added_root=True).count == 4
     lorentz = import_vectors("v.json", hierarchy, geometry="lorentz")
     assert lorentz["<root>"].tolist() == [1, 0, 0]

@@ -13,6 +13,7 @@ import pytest
 import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.plot import plot
+from treeball.embedding import LogEntry, Provenance
 from treeball.evaluation.illness import KINDS
 from treeball.geometry import poincare
 from treeball.geometry.models import ball_to_hyperboloid
@@ -43,7 +44,7 @@ def embedding(hierarchy):
     rng = np.random.default_rng(1)
     radius = 1.2 * hierarchy.depth + rng.uniform(0, 2, hierarchy.n_nodes)
     vectors = poincare.from_radius(rng.normal(size=(hierarchy.n_nodes, 2)), radius)
-    return Embedding(vectors, hierarchy, provenance={"method": "poincare", "objective": "parents"})
+    return Embedding(vectors, hierarchy, provenance=Provenance(method="poincare"))
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +63,11 @@ def traced(hierarchy):
         for epoch in range(0, 101, 10)
     ]
     log = [
-        {"epoch": 30, "text": "4 of 13 inner nodes lack capacity; dilated by 2; radius 3.0 -> 6.0", "dilated": 2.0},
-        {"epoch": 60, "text": "all inner nodes have capacity"},
+        LogEntry(30, "4 of 13 inner nodes lack capacity; dilated by 2; radius 3.0 -> 6.0", {"dilated": 2.0}),
+        LogEntry(60, "all inner nodes have capacity"),
     ]
     vectors = np.zeros((hierarchy.n_nodes, 5))
-    return Embedding(vectors, hierarchy, provenance={"method": "ga-dl", "trace": points, "log": log})
+    return Embedding(vectors, hierarchy, provenance=Provenance(method="ga-dl", trace=tuple(points), log=tuple(log)))
 
 
 def lines_of(figure, gid):

@@ -7,7 +7,8 @@ import pytest
 
 import treeball
 from treeball import FitSettings, Hierarchy, InputError, NumericalError
-from treeball.methods.fit import Checkpoints, fit
+from treeball.methods._fit import Checkpoints, fit
+from treeball.methods.settings import ConstructSettings
 
 from . import trees
 
@@ -55,7 +56,7 @@ def test_resuming_ends_with_the_same_bytes_as_an_uninterrupted_run(method, tmp_p
     settings = QUICK.replace(method=method)
     whole = fit(LARGER, settings).save(tmp_path / "whole.parquet").read_bytes()
     half = fit(LARGER, settings, watch=lambda run, done: run.epoch >= 7)
-    assert 7 <= half.provenance["epochs_done"] < 30
+    assert 7 <= half.provenance.epochs_done < 30
     half.save(tmp_path / "half.parquet")
     resumed = fit(LARGER, settings, resume=treeball.load(tmp_path / "half.parquet"))
     assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
@@ -70,7 +71,7 @@ def test_resuming_with_other_settings_or_another_tree_is_refused():
     with pytest.raises(InputError, match="30 epochs already"):
         fit(BALANCED, QUICK.replace(epochs=10), resume=half)
     longer = fit(BALANCED, QUICK.replace(epochs=40), resume=half)
-    assert longer.provenance["epochs_done"] == 40
+    assert longer.provenance.epochs_done == 40
 
 
 def test_checkpoints_are_complete_models(tmp_path):
@@ -79,12 +80,12 @@ def test_checkpoints_are_complete_models(tmp_path):
 
     def watch(run, done):
         if path.exists():
-            seen.append(treeball.load(path).provenance["epochs_done"])
+            seen.append(treeball.load(path).provenance.epochs_done)
         return False
 
     fit(LARGER, QUICK, checkpoints=Checkpoints(path, 0.0), watch=watch)
     assert seen == sorted(seen)
-    assert seen[-1] < 30 <= treeball.load(path).provenance["epochs_done"]
+    assert seen[-1] < 30 <= treeball.load(path).provenance.epochs_done
 
 
 def test_weights_change_what_is_learned_and_must_be_there():
@@ -104,8 +105,8 @@ def test_a_nan_names_epoch_node_and_remedy():
 
 def test_clamping_is_counted_in_hyperbolic_units():
     embedding = fit(BALANCED, QUICK.replace(epochs=100, max_radius=1.5))
-    assert embedding.provenance["clamped"]["times"] > 0
-    assert embedding.provenance["clamped"]["at_radius"] == 1.5
+    assert embedding.provenance.clamped.times > 0
+    assert embedding.provenance.clamped.at_radius == 1.5
     assert embedding.radii().max() <= 1.5 + 1e-9
 
 
@@ -118,16 +119,16 @@ def test_tiny_hierarchies_train(n):
 def test_a_deep_chain_trains_for_ancestors():
     """Almost every node is a positive: drawing negatives must not become a search for a needle."""
     embedding = fit(hierarchy_of(trees.chain(1500)), QUICK.replace(epochs=1, dim=2), objective="ancestors")
-    assert embedding.provenance["epochs_done"] == 1
+    assert embedding.provenance.epochs_done == 1
 
 
 def test_guesses_and_repairs_are_logged(caplog):
-    treeball.fit([("dog", "animal"), ("cat", "animal"), ("dog", "animal")], dim=2, epochs=1)
+    treeball.fit([("dog", "animal"), ("cat", "animal"), ("dog", "animal")], dim=2)
     assert "1 duplicate edge" in caplog.text
 
 
 def test_numpy_integers_are_whole_numbers_and_text_is_none():
-    settings = FitSettings(dim=np.int64(3))
+    settings = ConstructSettings(method="construct", dim=np.int64(3))
     assert settings.to_dict()["dim"] == 3
     assert type(settings.to_dict()["dim"]) is int
     for wrong in ({"lr": "a"}, {"deterministic": "no"}, {"eta_tc": "x"}, {"max_radius": "far"}):
@@ -140,7 +141,7 @@ def test_numpy_integers_are_whole_numbers_and_text_is_none():
 
 
 def test_fit_reads_what_read_reads():
-    embedding = treeball.fit([("dog", "animal"), ("cat", "animal"), ("poodle", "dog")], dim=2, epochs=5)
+    embedding = treeball.fit([("dog", "animal"), ("cat", "animal"), ("poodle", "dog")], dim=2)
     assert set(embedding.hierarchy.names) == {"dog", "cat", "animal", "poodle"}
 
 

@@ -12,15 +12,26 @@ import treeball
 from treeball import FitSettings, Hierarchy
 from treeball.geometry import poincare
 from treeball.geometry.capacity import lower_bound
-from treeball.methods.capacity import sufficiency
-from treeball.methods.descent import Pairs
-from treeball.methods.fit import fit
+from treeball.methods._fit import fit
+from treeball.methods.pairs import Pairs
+from treeball.methods.settings import ClosureSettings
+from treeball.methods.sufficiency import sufficiency
 
 from . import trees
 
-GA = FitSettings(
-    dim=2, epochs=60, burn_in=5, n_tc=20, dilation_from=20, dilation_limit=1, method="ga-dl-rw", deterministic=True
-)
+COMMON = {"dim": 2, "epochs": 60, "burn_in": 5, "deterministic": True}
+CLOSURE, DILATION = {"n_tc": 20}, {"dilation_from": 20, "dilation_limit": 1}
+SETTINGS = {
+    "poincare": COMMON,
+    "ga-dl": COMMON | DILATION,
+    "ga-rw": COMMON | CLOSURE,
+    "ga-dl-rw": COMMON | CLOSURE | DILATION,
+}
+
+
+def ga(method, **changes):
+    """Settings of a short geometry-aware run."""
+    return FitSettings(**(SETTINGS[method] | {"method": method} | changes))
 
 
 def hierarchy_of(edges, weights=None):
@@ -36,7 +47,7 @@ def test_closure_pairs_are_parents_with_weight_1_and_other_ancestors_with_weight
     graph = nx.DiGraph(edges.pairs)
     graph.add_nodes_from(range(edges.n))
     for objective in ("parents", "ancestors"):
-        pairs = Pairs.with_closure(hierarchy, FitSettings(eta_tc=eta, objective=objective))
+        pairs = Pairs.with_closure(hierarchy, ClosureSettings(method="ga-rw", eta_tc=eta, objective=objective))
         got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
         assert len(got) == pairs.heads.size
         expected = {(a, b): 1.0 if graph.has_edge(a, b) else eta for a in graph for b in nx.descendants(graph, a)}
@@ -47,11 +58,11 @@ def test_closure_pairs_are_parents_with_weight_1_and_other_ancestors_with_weight
 
 
 def test_weight_0_leaves_the_closure_out_and_edge_weights_stay():
-    pairs = Pairs.with_closure(BALANCED, FitSettings(eta_tc=0.0))
+    pairs = Pairs.with_closure(BALANCED, ClosureSettings(method="ga-rw", eta_tc=0.0))
     assert pairs.heads.size == BALANCED.n_edges
     chain = trees.chain(4)
     weighted = hierarchy_of(chain, np.array([1.0, 2.0, 3.0]))
-    pairs = Pairs.with_closure(weighted, FitSettings(eta_tc=0.3, weighted=True))
+    pairs = Pairs.with_closure(weighted, ClosureSettings(method="ga-rw", eta_tc=0.3, weighted=True))
     got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
     assert got == pytest.approx({(1, 0): 0.5, (2, 1): 1.0, (3, 2): 1.5, (2, 0): 0.3, (3, 1): 0.3, (3, 0): 0.3})
 
@@ -81,27 +92,27 @@ def test_sufficiency_of_a_sample():
 
 
 def test_dilation_happens_where_capacity_lacks_and_is_logged():
-    embedding = fit(BALANCED, GA.replace(method="ga-dl"))
-    (entry,) = embedding.provenance["log"]
-    assert entry["epoch"] == 20
-    assert "of 31 inner nodes lack capacity; dilated by 1.5; radius" in entry["text"]
-    before = fit(BALANCED, GA.replace(method="ga-dl", epochs=20))
-    assert before.provenance["log"] == []
-    assert float(entry["text"].split("radius ")[1].split(" ")[0]) == pytest.approx(before.radii().max(), abs=0.05)
+    embedding = fit(BALANCED, ga("ga-dl"))
+    (entry,) = embedding.provenance.log
+    assert entry.epoch == 20
+    assert "of 31 inner nodes lack capacity; dilated by 1.5; radius" in entry.text
+    before = fit(BALANCED, ga("ga-dl", epochs=20))
+    assert before.provenance.log == ()
+    assert float(entry.text.split("radius ")[1].split(" ")[0]) == pytest.approx(before.radii().max(), abs=0.05)
 
 
 def test_dilation_obeys_its_settings():
-    never = fit(BALANCED, GA.replace(method="ga-dl", dilation_limit=0)).provenance["log"]
-    content = fit(BALANCED, GA.replace(method="ga-dl", dilation_share=1.0)).provenance["log"]
-    late = fit(BALANCED, GA.replace(method="ga-dl", dilation_from=37)).provenance["log"]
-    several = fit(BALANCED, GA.replace(method="ga-dl", dilation_limit=3, dilation=1.1)).provenance["log"]
-    assert (never, content) == ([], [])
-    assert late[0]["epoch"] == 37
-    assert [entry["epoch"] for entry in several] == [20, 30, 40]
+    never = fit(BALANCED, ga("ga-dl", dilation_limit=0)).provenance.log
+    content = fit(BALANCED, ga("ga-dl", dilation_share=1.0)).provenance.log
+    late = fit(BALANCED, ga("ga-dl", dilation_from=37)).provenance.log
+    several = fit(BALANCED, ga("ga-dl", dilation_limit=3, dilation=1.1)).provenance.log
+    assert (never, content) == ((), ())
+    assert late[0].epoch == 37
+    assert [entry.epoch for entry in several] == [20, 30, 40]
 
 
 def test_a_dilation_multiplies_every_radius():
-    stop = GA.replace(method="ga-dl", dilation_from=30, trace_every=30, dilation=2.0)
+    stop = ga("ga-dl", dilation_from=30, trace_every=30, dilation=2.0)
     seen = {}
 
     def watch(run, done):
@@ -114,7 +125,7 @@ def test_a_dilation_multiplies_every_radius():
 
 @pytest.mark.parametrize("method", ["ga-dl", "ga-rw", "ga-dl-rw"])
 def test_resuming_a_geometry_aware_run_ends_with_the_same_bytes(method, tmp_path):
-    settings = GA.replace(method=method, trace_every=20)
+    settings = ga(method, trace_every=20)
     whole = fit(BALANCED, settings).save(tmp_path / "whole.parquet").read_bytes()
     for stop in (7, 20, 35):
         part = fit(BALANCED, settings, watch=lambda run, done, stop=stop: run.epoch >= stop)
@@ -124,25 +135,26 @@ def test_resuming_a_geometry_aware_run_ends_with_the_same_bytes(method, tmp_path
 
 
 def test_closure_edges_are_used_in_the_first_epochs_only():
-    plain = fit(BALANCED, GA.replace(method="poincare", max_radius=30.0))
-    unused = fit(BALANCED, GA.replace(method="ga-rw", n_tc=0))
-    used = fit(BALANCED, GA.replace(method="ga-rw", n_tc=20))
+    plain = fit(BALANCED, ga("poincare", max_radius=30.0))
+    unused = fit(BALANCED, ga("ga-rw", n_tc=0))
+    used = fit(BALANCED, ga("ga-rw", n_tc=20))
     assert np.array_equal(plain.vectors, unused.vectors)
     assert not np.array_equal(plain.vectors, used.vectors)
 
 
 def test_the_better_geometry_aware_method_beats_the_baselines_on_the_papers_tree():
-    settings = FitSettings(dim=2, epochs=1500, lr=0.5, batch=50, dilation_from=500, deterministic=True)
+    settings = FitSettings(dim=2, epochs=1500, lr=0.5, batch=50, deterministic=True)
+    later = {"dilation_from": 500}
     scores = {
-        method: np.mean([fit(BALANCED, settings, method=method, seed=seed).evaluate().map for seed in range(3)])
-        for method in ("poincare", "lorentz", "ga-dl", "ga-dl-rw")
+        method: np.mean([fit(BALANCED, settings, method=method, seed=seed, **more).evaluate().map for seed in range(3)])
+        for method, more in {"poincare": {}, "lorentz": {}, "ga-dl": later, "ga-dl-rw": later}.items()
     }
     assert max(scores["ga-dl"], scores["ga-dl-rw"]) > max(scores["poincare"], scores["lorentz"]) + 0.01
 
 
 def test_the_trace_holds_the_scores_of_its_epochs():
-    embedding = fit(BALANCED, GA.replace(method="ga-dl-rw", trace_every=25, epochs=50))
-    trace = embedding.provenance["trace"]
+    embedding = fit(BALANCED, ga("ga-dl-rw", trace_every=25, epochs=50))
+    trace = embedding.provenance.trace
     assert [point["epoch"] for point in trace] == [25, 50]
     last = embedding.evaluate().to_dict()
     assert trace[-1]["map"] == last["map"]
@@ -153,6 +165,6 @@ def test_the_trace_holds_the_scores_of_its_epochs():
 
 def test_sarkar_is_a_method_of_fit():
     embedding = fit(BALANCED, method="sarkar", dim=2)
-    assert embedding.provenance["method"] == "sarkar"
-    assert "bits_needed" in embedding.provenance["log"][0]["construction"]
+    assert embedding.provenance.method == "sarkar"
+    assert "bits_needed" in embedding.provenance.log[0].facts["construction"]
     assert embedding.evaluate().mean_rank < 2

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import treeball
 from treeball import Embedding, InputError, fit, heal
 from treeball.cli.main import run
+from treeball.embedding import Provenance
 from treeball.geometry import poincare
 from treeball.methods.construct import construct
 
@@ -22,7 +23,7 @@ def perturbed(vectors, noise, seed=0):
     """Every point moved by a random vector of about hyperbolic length `noise`."""
     rng = np.random.default_rng(seed)
     moves = noise * rng.normal(size=vectors.shape) / np.sqrt(vectors.shape[1])
-    return poincare.project(poincare.mobius_add(vectors, poincare.from_tangent(moves)), 33.0)[0]
+    return poincare.project(poincare.mobius_add(vectors, poincare.from_normal(moves)), 33.0)[0]
 
 
 def test_a_perturbed_perfect_model_comes_back_to_zero():
@@ -41,7 +42,7 @@ def test_one_misplaced_leaf_is_all_that_moves():
     vectors = np.array(construct(hierarchy, 10).vectors)
     leaf = int(np.flatnonzero(np.diff(hierarchy.child_ptr) == 0)[-1])
     other = int(np.flatnonzero(np.diff(hierarchy.child_ptr) > 0)[3])
-    vectors[leaf] = poincare.mobius_add(vectors[other], poincare.from_tangent(np.full(10, 0.05)))
+    vectors[leaf] = poincare.mobius_add(vectors[other], poincare.from_normal(np.full(10, 0.05)))
     healing = heal(Embedding(vectors, hierarchy))
     assert ill(healing.before) > 0
     assert ill(healing.after) == 0
@@ -70,7 +71,7 @@ def test_a_healthy_model_is_left_alone():
 def test_healing_never_makes_the_score_worse(n, dim, seed, spread):
     rng = np.random.default_rng(seed)
     hierarchy = tree(shapes("random", n, rng))
-    vectors = poincare.from_tangent(spread * rng.normal(size=(n, dim)) / np.sqrt(dim))
+    vectors = poincare.from_normal(spread * rng.normal(size=(n, dim)) / np.sqrt(dim))
     healing = heal(Embedding(poincare.project(vectors, 30.0)[0], hierarchy))
     assert healing.after.map >= healing.before.map
     assert healing.after.map == healing.embedding.evaluate().map
@@ -92,7 +93,7 @@ def test_a_euclidean_model_is_refused_in_one_sentence():
 def test_a_model_of_ancestors_is_refused_in_one_sentence(tmp_path, capsys):
     hierarchy = tree(shapes("random", 60, np.random.default_rng(1)))
     vectors = perturbed(construct(hierarchy, 4).vectors, 0.5)
-    made = Embedding(vectors, hierarchy, provenance={"objective": "ancestors"})
+    made = Embedding(vectors, hierarchy, provenance=Provenance(objective="ancestors"))
     with pytest.raises(InputError, match="ruins this embedding made for the objective ancestors: fit it again"):
         heal(made)
     made.save(tmp_path / "m.parquet")

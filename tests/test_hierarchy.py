@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests import trees
 from tests.trees import Edges
+from treeball.engine.cpu import graph
 from treeball.errors import InputError
 from treeball.hierarchy import Hierarchy
-from treeball.kernels import graph
 
 any_graph = st.one_of(trees.trees(), trees.dags())
 # The first example compiles, or loads from the disk, the kernels: no deadline.

@@ -15,9 +15,9 @@ import pytest
 import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
-from treeball.exchange.importing import import_vectors
-from treeball.frames import from_pandas, to_networkx, to_pandas
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.io.frames import from_pandas, to_networkx, to_pandas
+from treeball.io.vectors._import import import_vectors
 
 from . import trees
 
@@ -108,11 +108,11 @@ def test_what_was_imported_is_in_the_model():
     Path("v.txt").write_text("5 2\n" + lines() + "unicorn 0.1 0.1\n")
     embedding = import_vectors("v.txt", "tree.csv", objective="ancestors")
     assert embedding.objective == "ancestors"
-    imported = embedding.provenance["imported"]
+    imported = embedding.provenance.imported
     assert imported["format"] == "word2vec"
     assert len(imported["sha256"]) == 64
     assert imported["notes"] == ["1 vectors are of no node (such as 'unicorn') and not used"]
-    assert embedding.provenance["method"] == "imported"
+    assert embedding.provenance.method == "imported"
     assert embedding.evaluate().objective == "ancestors"
 
 
@@ -129,7 +129,7 @@ def test_nodes_without_a_vector():
     embedding = import_vectors("v.txt", "tree.csv", missing="drop")
     assert sorted(embedding) == ["animal", "cat", "poodle"]
     assert embedding.parent_of("poodle", "hierarchy") == "animal"
-    assert "left out" in embedding.provenance["imported"]["notes"][0]
+    assert "left out" in embedding.provenance.imported["notes"][0]
     Path("v.txt").write_text(lines(points={name: POINTS[name] for name in ("cat", "dog", "poodle")}))
     with pytest.raises(InputError, match="without them there are 2 roots"):
         import_vectors("v.txt", "tree.csv", missing="drop")

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import treeball
 from treeball import Embedding, Hierarchy, InputError, MissingExtraError
-from treeball import index as approximate
 from treeball.cli.main import run
+from treeball.engine.cpu.index_metric import c_function
 from treeball.geometry import poincare
 from treeball.geometry.models import ball_to_hyperboloid
-from treeball.index_graph import Graph
-from treeball.kernels.index_metric import c_function
+from treeball.nearest import index as approximate
+from treeball.nearest.index_graph import Graph
 
 from . import trees
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
-from treeball.editing import Edit, remove_nodes
+from treeball.embedding import Provenance
 from treeball.geometry import poincare
+from treeball.hierarchy._edit import Edit, remove_nodes
 from treeball.methods.construct import construct
 
 from .test_construct import shapes, tree
@@ -45,7 +46,7 @@ def ill(embedding):
 @pytest.fixture(scope="module")
 def mammals():
     hierarchy = treeball.read("example:mammals")
-    return Embedding(construct(hierarchy, 5).vectors, hierarchy, provenance={"method": "construct", "log": []})
+    return Embedding(construct(hierarchy, 5).vectors, hierarchy, provenance=Provenance(method="construct"))
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_whoever_falls_ill_is_named_even_where_all_is_crowded(kind, n, dim, seed
     if not pairs or len(rest) < 2:
         return
     at = spread * rng.normal(size=(len(rest), dim)) / np.sqrt(dim)
-    points = treeball.geometry.poincare.from_tangent(at)
+    points = treeball.geometry.poincare.from_normal(at)
     old = Embedding(treeball.geometry.poincare.project(points, 30.0)[0], rest)
     insertion = treeball.insert(old, pairs)
     new = insertion.embedding
@@ -108,7 +109,7 @@ def test_whoever_falls_ill_is_named_even_where_all_is_crowded(kind, n, dim, seed
 
 
 def test_many_new_nodes_are_placed_in_batches(monkeypatch):
-    monkeypatch.setattr("treeball.methods.insert.BATCH", 16)
+    monkeypatch.setattr("treeball.methods._insert.BATCH", 16)
     rest, pairs = held_out(tree(shapes("random", 400, np.random.default_rng(1))), 0.2, 1)
     insertion = Embedding(construct(rest, 8).vectors, rest).insert(pairs)
     assert len(pairs) > 64
@@ -229,7 +230,7 @@ def test_the_command_inserts_a_file(model, mammals, capsys):
     made = treeball.load("model2.parquet")
     assert made.vectors[: len(mammals)].tobytes() == mammals.vectors.tobytes()
     assert made.parent_of("lower") == "upper"
-    assert "placed 3 nodes" in made.provenance["log"][-1]["text"]
+    assert "placed 3 nodes" in made.provenance.log[-1].text
     assert run(["insert", "model2.parquet", "--remove", "upper", "--rename", "alone=a=b", "-o", "model3.parquet"]) == 0
     assert "removed" in capsys.readouterr().out
     assert len(treeball.load("model3.parquet")) == len(mammals) + 1
@@ -270,14 +271,14 @@ def test_among_ancestors_the_unknown_parent_is_that_of_the_neighbours(model, mam
     vectors = poincare.from_radius(
         np.random.default_rng(0).normal(size=(len(mammals), 5)), np.where(hierarchy.depth == 0, 0.0, 9.0)
     )
-    Embedding(vectors, hierarchy, provenance={"objective": "ancestors"}).save("model.parquet")
+    Embedding(vectors, hierarchy, provenance=Provenance(objective="ancestors")).save("model.parquet")
     near = ",".join(hierarchy.names.take(hierarchy.children_of(parent)))
     assert run(["insert", "model.parquet", "--near", near, "--name", "stray", "-o", "out.parquet"]) == 0
     assert f"'stray' goes below {hierarchy.names[parent]!r}" in capsys.readouterr().err
 
 
 def test_edges_that_the_model_has_change_nothing(model, mammals, capsys):
-    scored = Embedding(mammals.vectors, mammals.hierarchy, provenance={"scores": {"map": 1.0}, "log": []})
+    scored = Embedding(mammals.vectors, mammals.hierarchy, provenance=Provenance(scores={"map": 1.0}))
     scored.save("model.parquet")
     child = mammals.names[10]
     Path("same.csv").write_text(f"child,parent\n{child},{mammals.parent_of(child)}\n")
@@ -287,11 +288,11 @@ def test_edges_that_the_model_has_change_nothing(model, mammals, capsys):
     assert made.vectors.tobytes() == mammals.vectors.tobytes()
     assert list(made.names) == list(mammals.names)
     assert made.provenance == treeball.load("model.parquet").provenance
-    assert made.provenance["scores"] == {"map": 1.0}
+    assert made.provenance.scores == {"map": 1.0}
 
 
 def test_among_ancestors_the_command_warns_and_does_not_heal(model, mammals, capsys):
-    Embedding(mammals.vectors, mammals.hierarchy, provenance={"objective": "ancestors"}).save("model.parquet")
+    Embedding(mammals.vectors, mammals.hierarchy, provenance=Provenance(objective="ancestors")).save("model.parquet")
     Path("new.csv").write_text(f"child,parent\nfresh,{mammals.names[10]}\n")
     assert run(["insert", "model.parquet", "new.csv", "--heal", "-o", "out.parquet"]) == 2
     error = capsys.readouterr().err

@@ -21,8 +21,10 @@ import pytest
 import treeball
 from treeball import Hierarchy, InputError
 from treeball.cli.main import run
+from treeball.methods.observe import Observers
 from treeball.report.live import LiveView, largest_nodes
-from treeball.report.watching import Observers, Throttle, WatchSettings
+from treeball.report.watch import WatchSettings
+from treeball.workers import Throttle
 
 from . import trees
 from .chromium import look
@@ -74,7 +76,7 @@ def test_the_page_and_what_it_asks_for(view):
     assert {tuple(triple) for triple in np.reshape(state["ill_pairs"], (-1, 3)).tolist()} == ill
     epochs = [point[0] for point in state["history"]]
     assert epochs == sorted(set(epochs))
-    assert state["history"][-1][1:3] == [model.provenance["loss"], scores.map]
+    assert state["history"][-1][1:3] == [model.provenance.loss, scores.map]
     tree = ask(view, "tree.json")
     parent = [model.hierarchy.primary_parent[code] for code in range(len(model))]
     assert tree["parent"] == parent
@@ -84,7 +86,7 @@ def test_the_page_and_what_it_asks_for(view):
 
 def test_many_nodes_are_thinned_and_sampled(view, monkeypatch):
     monkeypatch.setattr("treeball.report.live._MOST_NODES", 50)
-    monkeypatch.setattr("treeball.report.watching.EXACT_NODES", 100)
+    monkeypatch.setattr("treeball.methods.observe.EXACT_NODES", 100)
     observers, model = watch_training(view, dim=5)
     observers.finish(model)
     state, tree = ask(view, "state.json?have=-1"), ask(view, "tree.json")
@@ -275,7 +277,7 @@ def test_fit_live_serves_while_it_trains_and_ctrl_c_still_works(tmp_path):
     assert "Traceback" not in error
     assert "saved m.parquet; go on with --resume" in error
     assert last["phase"] == "stopped"
-    assert treeball.load(tmp_path / "m.parquet").provenance["epochs_done"] == last["epoch"]
+    assert treeball.load(tmp_path / "m.parquet").provenance.epochs_done == last["epoch"]
 
 
 def test_fit_live_refuses_with_one_sentence(tmp_path, monkeypatch, capsys):

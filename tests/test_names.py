@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeball.errors import InputError
-from treeball.names import Names
+from treeball.hierarchy.names import Names
 
 WORDS = ["dog.n.01", "cat.n.01", "god.n.01", "Hot Dog", "mammal.n.01", "é", "entity.n.01"]
 text_lists = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), unique=True, max_size=30)

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeball
-from treeball import Embedding, Hierarchy, InputError, read_back
+from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.geometry import poincare
-from treeball.read_back import nearest_nodes
+from treeball.nearest import nearest_nodes, search
 
 from . import trees
 
@@ -107,7 +107,7 @@ def test_the_search_tree_gives_the_same_neighbors(monkeypatch, joined):
     for embedding in (large, joined):
         nodes = np.arange(len(embedding))
         plain = nearest_nodes(embedding, nodes, 4)
-        monkeypatch.setattr(read_back, "_PLAIN_COMPARISONS", 0)
+        monkeypatch.setattr(search, "_PLAIN_COMPARISONS", 0)
         assert np.array_equal(nearest_nodes(embedding, nodes, 4), plain)
         monkeypatch.undo()
 
@@ -275,10 +275,10 @@ def test_a_list_asks_for_each(exact):
 
 
 def test_names_may_be_tuples_and_numbers():
-    embedding = treeball.fit([((1, "b"), (0, "a")), ((2, "c"), (0, "a"))], dim=2, epochs=5)
+    embedding = treeball.fit([((1, "b"), (0, "a")), ((2, "c"), (0, "a"))], dim=2)
     assert embedding.parent_of((1, "b"), "hierarchy") == (0, "a")
     assert embedding.children_of([(0, "a")], "hierarchy") == [[(1, "b"), (2, "c")]]
-    numbers = treeball.fit([(2, 1), (3, 1)], dim=2, epochs=5)
+    numbers = treeball.fit([(2, 1), (3, 1)], dim=2)
     assert numbers.path(2, 3, "hierarchy") == [2, 1, 3]
 
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import treeball
 from treeball import Embedding, Hierarchy
+from treeball.engine import choose
+from treeball.engine.cpu.search_tree import SearchTree
 from treeball.errors import InputError
 from treeball.evaluation import ranking
 from treeball.geometry import poincare
 from treeball.methods import sarkar
-from treeball.search import SearchTree
 
 from . import trees
 
@@ -77,7 +78,7 @@ def test_ranks_equal_those_of_all_comparisons(kind, n, dim, seed):
     points, factor = random_points(kind, n, dim, seed)
     sources, ptr, idx = random_positives(n, seed) if n > 1 else (np.empty(0, int), np.zeros(1, int), np.empty(0, int))
     ranks, precision, offender = SearchTree(points, factor).rank(sources, ptr, idx, threads=1 + seed % 2)
-    expected = ranking.compare_all(points, factor, sources, ptr, idx.astype(np.int32), 1)
+    expected = choose().rank(points, factor, sources, ptr, idx.astype(np.int32), 1)
     np.testing.assert_array_equal(ranks, expected[0])
     np.testing.assert_array_equal(precision, expected[1])
     np.testing.assert_array_equal(offender, expected[2])
@@ -118,7 +119,7 @@ def test_several_levels_of_groups(kind):
     few = slice(0, 300)
     own = ptr[:301], idx[: ptr[300]]
     found = tree.rank(sources[few], *own)
-    expected = ranking.compare_all(points, factor, sources[few], *own, 2)
+    expected = choose().rank(points, factor, sources[few], *own, 2)
     for got, want in zip(found, expected, strict=True):
         np.testing.assert_array_equal(got, want)
     assert 0 < tree.visited_share(sources[few], *own) <= 1.1
@@ -167,7 +168,7 @@ def test_both_ways_give_the_same_ranking(make, sample, monkeypatch):
     monkeypatch.setattr(ranking, "_TREE_FROM_NODES", 0)
     monkeypatch.setattr(ranking, "_TREE_FROM_SOURCES", 0)
     monkeypatch.setattr(ranking, "_WORTHWHILE_SHARE", 2.0)
-    monkeypatch.setattr(ranking, "compare_all", None)
+    monkeypatch.setattr(ranking, "choose", None)
     pruned = ranking.rank(x, factor, embedding.hierarchy, "parents", sample=sample, seed=1, threads=2)
     for name, value in vars(plain).items():
         np.testing.assert_array_equal(getattr(pruned, name), value)

@@ -230,7 +230,7 @@ def test_info_and_health(mammals, app):
     assert (info["nodes"], info["edges"], info["dim"]) == (1182, 1181, 4)
     assert (info["geometry"], info["objective"], info["method"]) == ("poincare", "parents", "sarkar")
     assert info["limits"]["k"] == 1000
-    assert info["scores"] is None
+    assert info["scores"]["map"] == mammals.evaluate().map
 
 
 def test_every_route_is_described(app):
@@ -466,7 +466,7 @@ def test_more_requests_than_allowed_are_told_to_come_back(mammals, tmp_path):
 
 def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeypatch):
     app = application(mammals, tmp_path)
-    close_matches = treeball.names.Names.close_matches
+    close_matches = treeball.hierarchy.names.Names.close_matches
     searches = []
 
     def slow(self, text, most=3):
@@ -474,7 +474,7 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
         time.sleep(0.3)
         return close_matches(self, text, most)
 
-    monkeypatch.setattr(treeball.names.Names, "close_matches", slow)
+    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", slow)
 
     async def both():
         return await asyncio.gather(exchange(app, "/parent?node=dgo.n.01"), exchange(app, "/parent?node=cta.n.01"))
@@ -489,7 +489,7 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
 def test_an_unknown_node_is_told_of_in_time_whether_close_names_are_found_or_not(mammals, tmp_path, monkeypatch):
     app = application(mammals, tmp_path, timeout=5)
     monkeypatch.setattr("treeball.service.app._SEARCH_SECONDS", 0.05)
-    monkeypatch.setattr(treeball.names.Names, "close_matches", lambda *_: time.sleep(0.5) or [])
+    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", lambda *_: time.sleep(0.5) or [])
     assert ask(app, "/parent?node=dgo.n.01") == (404, {"error": "no node named 'dgo.n.01'"})
 
 

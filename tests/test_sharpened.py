@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from treeball import fit
+from treeball.engine.cpu import full_softmax
+from treeball.engine.cpu.steps import SMALL_SHARE
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.hierarchy import Hierarchy
-from treeball.kernels import whole_softmax
-from treeball.kernels.steps import SMALL_SHARE
 from treeball.methods.auto import resolve
-from treeball.settings import FitSettings
+from treeball.methods.settings import FitSettings
 
 from . import trees
 
@@ -53,7 +53,7 @@ def one_step(vectors, head, sharpness, step, samples=None):
     if samples:
         near = np.full((n, 1), -1, dtype=np.int32)
     moved, counters = vectors.copy(), np.zeros(5)
-    whole_softmax.train_whole(
+    full_softmax.train_full_softmax(
         moved, np.array([head], dtype=np.int32), ptr, np.concatenate(positives), near, 3, np.array([step]), 0,
         samples or 1, sharpness, 0.999999, 0, 0, 1, counters,
     )  # fmt: skip
@@ -67,7 +67,7 @@ def test_a_step_follows_the_gradient_of_the_softmax_over_all_nodes(sharpness, he
     vectors = np.random.default_rng(5).uniform(-0.25, 0.25, (7, 3))
     step, h = 1e-6, 1e-6
     moved, counters, weight = one_step(vectors, head, sharpness, step)
-    assert counters[whole_softmax.LOSS] == pytest.approx(naive_loss(vectors, head, sharpness), rel=1e-12)
+    assert counters[full_softmax.LOSS] == pytest.approx(naive_loss(vectors, head, sharpness), rel=1e-12)
     compared = 0
     for node in range(7):
         gradient = np.empty(3)
@@ -92,14 +92,14 @@ def test_a_sample_stands_for_all_that_are_not_listed(sharpness):
     step = 1e-6
     listed, _, _ = one_step(vectors, 3, sharpness, step)
     sampled, counters, _ = one_step(vectors, 3, sharpness, step, samples=200_000)
-    assert counters[whole_softmax.LOSS] == pytest.approx(naive_loss(vectors, 3, sharpness), rel=2e-3)
+    assert counters[full_softmax.LOSS] == pytest.approx(naive_loss(vectors, 3, sharpness), rel=2e-3)
     np.testing.assert_allclose(sampled[3] - vectors[3], listed[3] - vectors[3], rtol=0.02, atol=0.01 * step)
 
 
 def test_a_sharp_softmax_sees_the_nodes_that_are_nearer_and_no_others():
     vectors = np.zeros((7, 3))
     vectors[:, 0] = [0.0, 0.3, 0.9, -0.9, 0.95, 0.35, -0.95]
-    soft, sharp = (one_step(vectors, 1, sharpness, 1e-9)[1][whole_softmax.LOSS] for sharpness in (1, 8))
+    soft, sharp = (one_step(vectors, 1, sharpness, 1e-9)[1][full_softmax.LOSS] for sharpness in (1, 8))
     # Node 5 alone is nearer to node 1 than the root: the sharp loss is 8 times the difference of these two distances.
     gap = float(poincare.distance(vectors[1], vectors[0]) - poincare.distance(vectors[1], vectors[5]))
     assert sharp == pytest.approx(8 * gap, rel=0.01)
@@ -113,55 +113,55 @@ def test_sharpening_is_what_puts_ancestors_first():
     )
     trained, formed = fit(tree, settings), fit(tree, settings.replace(sharpen=0))
     assert trained.evaluate().map > formed.evaluate().map + 0.2
-    assert [entry["dilated"] for entry in trained.provenance["log"] if "dilated" in entry] == [settings.dilation]
-    # Without a third act there is nothing to make room for.
-    assert not any("dilated" in entry for entry in formed.provenance["log"])
+    assert [entry.facts["dilated"] for entry in trained.provenance.log if "dilated" in entry.facts] == [1.5]
+    # Without a third phase there is nothing to make room for.
+    assert not any("dilated" in entry.facts for entry in formed.provenance.log)
 
 
 @pytest.mark.parametrize(("stop", "trace_every"), [(30, 0), (50, 0), (62, 0), (63, 7), (35, 7)])
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes(tmp_path, stop, trace_every, whole):
+@pytest.mark.parametrize("full_softmax", [False, True])
+def test_a_run_that_stops_and_resumes_ends_with_the_same_bytes(tmp_path, stop, trace_every, full_softmax):
     settings = FitSettings(
         method="sharpened",
         dim=4,
         objective="ancestors",
         epochs=80,
         sharpen=40,
-        whole=whole,
+        full_softmax=full_softmax,
         trace_every=trace_every,
         deterministic=True,
     )
     tree = balanced(3, 3)
     whole = fit(tree, settings).save(tmp_path / "whole.parquet").read_bytes()
     part = fit(tree, settings, watch=lambda run, done: run.epoch >= stop)
-    assert part.provenance["epochs_done"] < 80
+    assert part.provenance.epochs_done < 80
     resumed = fit(tree, settings, resume=part)
     assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
 
 
 def test_sharpening_takes_at_most_half_of_the_epochs():
     settings = FitSettings(method="sharpened", dim=4, objective="ancestors", epochs=10, sharpen=200)
-    log = fit(balanced(2, 3), settings).provenance["log"]
-    assert [entry["epoch"] for entry in log if "dilated" in entry] == [5]
+    log = fit(balanced(2, 3), settings).provenance.log
+    assert [entry.epoch for entry in log if "dilated" in entry.facts] == [5]
     with pytest.raises(InputError, match="sharpen must be a whole number"):
         FitSettings(sharpen=-1)
 
 
 def test_weights_of_edges_are_refused_where_every_node_counts_the_same():
-    for settings in ({"method": "sharpened"}, {"method": "poincare", "whole": True}):
+    for settings in ({"method": "sharpened"}, {"method": "poincare", "full_softmax": True}):
         with pytest.raises(InputError, match="weighted goes with random negatives"):
-            FitSettings(weighted=True, **settings)
+            fit(balanced(2, 3), weighted=True, **settings)
 
 
 def test_auto_keeps_what_was_set_and_says_where_it_starts():
     tree = balanced(2, 3)
-    kept, (reason,) = resolve(tree, FitSettings(objective="ancestors", lr=5.0, dilation=2.0, contract=0.5))
-    assert (kept.method, kept.init, kept.whole) == ("sharpened", "construct", True)
-    assert (kept.lr, kept.dilation, kept.contract, kept.burn_in) == (5.0, 2.0, 0.5, 0)
+    kept, (reason,) = resolve(tree, {"objective": "ancestors", "lr": 5.0, "dilation": 2.0, "init_scale": 0.5})
+    assert (kept.method, kept.init, kept.full_softmax) == ("sharpened", "construct", True)
+    assert (kept.lr, kept.dilation, kept.init_scale, kept.burn_in) == (5.0, 2.0, 0.5, 0)
     assert "from a construction, against all nodes" in reason
     edges = trees.star(20_002)
     large = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
-    taken, (reason,) = resolve(large, FitSettings(objective="ancestors"))
-    assert (taken.init, taken.whole, taken.dilation) == ("random", False, 1.5)
+    taken, (reason,) = resolve(large, {"objective": "ancestors"})
+    assert (taken.init, taken.full_softmax, taken.dilation) == ("random", False, 1.5)
     assert "from random vectors, against random nodes" in reason
-    assert "from a construction" in resolve(large, FitSettings(objective="ancestors", init="construct"))[1][0]
+    assert "from a construction" in resolve(large, {"objective": "ancestors", "init": "construct"})[1][0]

@@ -19,11 +19,11 @@ from treeball.torch import (
     dilate,
     distance,
     exp_map,
-    from_tangent,
+    from_normal,
     mobius_add,
     project,
     radius,
-    to_tangent,
+    to_normal,
     transport,
 )
 from treeball.torch.geometry import gap, largest_radius
@@ -77,7 +77,7 @@ def test_gradients_by_finite_differences():
     for function in (distance, mobius_add):
         assert torch.autograd.gradcheck(function, (x, y))
         assert torch.autograd.gradgradcheck(function, (x, y))
-    for function in (gap, to_tangent, from_tangent, lambda z: radius(z)[1:], lambda z: dilate(z, 1.5)):
+    for function in (gap, to_normal, from_normal, lambda z: radius(z)[1:], lambda z: dilate(z, 1.5)):
         assert torch.autograd.gradcheck(function, (x,))
     tangent = (0.1 * y.detach()).requires_grad_()
     assert torch.autograd.gradcheck(exp_map, (x, tangent))
@@ -89,8 +89,8 @@ def test_maps_are_those_of_the_numpy_geometry(dim):
     radii = [0.0, 1e-9, 0.5, 3.0, 10.0, 20.0, 29.0]
     x, y = points(dim, radii), points(dim, radii[::-1], seed=1)
     pairs = (
-        (to_tangent(x), poincare.to_tangent(x)),
-        (from_tangent(to_tangent(x)), poincare.from_tangent(poincare.to_tangent(x))),
+        (to_normal(x), poincare.to_normal(x)),
+        (from_normal(to_normal(x)), poincare.from_normal(poincare.to_normal(x))),
         (mobius_add(x, y), poincare.mobius_add(x, y)),
         (dilate(x, 1.5), dilation.dilate_ball(x, 1.5)[0]),
         (dilate(x, 0.3), dilation.dilate_ball(x, 0.3)[0]),
@@ -132,14 +132,14 @@ def test_transport_against_gyration():
 
 def test_from_tangent_takes_any_output_of_a_network():
     wild = tensor([[0.0, 0.0], [1e-300, 0.0], [3.0, 4.0], [1e5, 0.0], [0.0, -1e150]]).requires_grad_()
-    ball = from_tangent(wild)
+    ball = from_normal(wild)
     assert radius(ball).tolist()[:3] == pytest.approx([0.0, 1e-300, 5.0])
     np.testing.assert_allclose(radius(ball)[3:].detach(), limits.BALL_RADIUS, atol=1e-3)
     distance(ball, tensor([0.1, 0.2])).sum().backward()
     assert torch.isfinite(wild.grad).all()
-    assert from_tangent(wild, max_radius=2.0).norm(dim=-1).max().item() == pytest.approx(np.tanh(1.0))
+    assert from_normal(wild, max_radius=2.0).norm(dim=-1).max().item() == pytest.approx(np.tanh(1.0))
     small = tensor([[1e-9, 0.0]]).requires_grad_()
-    from_tangent(small).sum().backward()
+    from_normal(small).sum().backward()
     assert small.grad.tolist() == [[0.5, 0.5]]
 
 
@@ -164,14 +164,14 @@ def test_single_precision():
     np.testing.assert_allclose(distance(x, y), poincare.distance(x.double(), y.double()), rtol=1e-6)
     assert int(project(points(5, [9.0, 12.0]).float())[1]) == 1
     with pytest.raises(InputError, match="float64 or float32"):
-        from_tangent(x.half())
+        from_normal(x.half())
     with pytest.raises(InputError, match="positive, finite factor"):
         dilate(x, 0.0)
 
 
 def test_a_radius_limit_is_one_that_the_dtype_carries():
     x = points(3, [1.0, 2.0])
-    for function in (from_tangent, project, lambda y, limit: dilate(y, 2.0, limit)):
+    for function in (from_normal, project, lambda y, limit: dilate(y, 2.0, limit)):
         for good, limit in ((x, 34.0), (x, 0.5), (x.float(), 9.8)):
             function(good, limit)
         for bad, limit in ((x, 34.1), (x, 0.0), (x, -1.0), (x, np.nan), (x, np.inf), (x.float(), 10.0)):

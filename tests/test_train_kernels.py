@@ -6,7 +6,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from treeball.kernels import sampling, steps, train
+from treeball.engine.cpu import negatives as sampling
+from treeball.engine.cpu import sampled_softmax as train
+from treeball.engine.cpu import steps
 
 STEP = 1e-7
 

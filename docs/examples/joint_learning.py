@@ -30,9 +30,9 @@ from treeball.torch import (
     PairSampler,
     RiemannianAdam,
     distance,
-    from_tangent,
+    from_normal,
     geometry_aware_loss,
-    to_tangent,
+    to_normal,
 )
 
 BUCKETS, WIDTH = 2**15, 64
@@ -56,7 +56,7 @@ def n_grams(name: object) -> list[int]:
 
 
 class Encoder(nn.Module):
-    """The mean of a text's n-grams, then a linear map to a vector that `from_tangent` takes into the ball."""
+    """The mean of a text's n-grams, then a linear map to a vector that `from_normal` takes into the ball."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -79,10 +79,10 @@ class Space(NamedTuple):
 
 def space(kind: str, hierarchy: Hierarchy, dim: int) -> Space:
     """A construction drawn together near the origin, and the same points with the metric of the tangent space."""
-    start = HyperbolicEmbedding.from_hierarchy(hierarchy, dim, contract=0.1)
+    start = HyperbolicEmbedding.from_hierarchy(hierarchy, dim, init_scale=0.1)
     if kind == "hyperbolic":
-        return Space(start, from_tangent, distance)
-    flat = nn.Embedding.from_pretrained(to_tangent(start.points.detach()), freeze=False)
+        return Space(start, from_normal, distance)
+    flat = nn.Embedding.from_pretrained(to_normal(start.points.detach()), freeze=False)
     return Space(flat, lambda vectors: vectors, lambda u, v: torch.linalg.vector_norm(u - v, dim=-1))
 
 

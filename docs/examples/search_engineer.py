@@ -21,7 +21,7 @@ from urllib.request import urlopen
 import numpy as np
 
 import treeball
-from treeball import index
+from treeball.nearest import index
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
 parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "treeball-search")

@@ -13,9 +13,13 @@ __all__ = [
     "BALL_RADIUS",
     "BALL_RADIUS_GONE",
     "HYPERBOLOID_RADIUS",
+    "LARGEST_RADIUS",
+    "LEAF_RADIUS",
     "LORENTZ_INNER_RADIUS",
+    "PLACED_RADIUS",
     "PUBLISHED_MARGIN",
     "PUBLISHED_RADIUS",
+    "SETTLE_RADIUS",
     "TIE",
     "UNIT_ROUNDOFF",
     "gap_from_radius",
@@ -34,6 +38,19 @@ TIE: float = 1e-9
 BALL_RADIUS: float = 30.0
 """Largest radius that ball coordinates carry usefully: the gap is 3.7e-13 and neighbouring float64 points are
 6e-4 apart in hyperbolic distance. Our own methods clamp here."""
+
+SETTLE_RADIUS: float = 31.5
+"""Within this radius nodes that are moved or added find their places: points are 3e-3 apart there, less than the
+smallest margin that is asked of a place."""
+
+LEAF_RADIUS: float = 33.0
+"""Leaves, below which nothing more is placed, may use the last bits: where they are need not be as exact."""
+
+PLACED_RADIUS: float = 33.5
+"""No construction puts a node farther out than this."""
+
+LARGEST_RADIUS: float = 34.0
+"""No setting may ask for more: points are 0.03 apart there."""
 
 BALL_RADIUS_GONE: float = 54.0 * math.log(2.0)
 """37.43, the radius of 1 - 2^-53, the last float64 before 1. Ball coordinates beyond it do not exist, and

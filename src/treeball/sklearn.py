@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .choices import Coordinates
 from .embedding import Embedding
 from .errors import InputError, MissingExtraError
+from .types import Coordinates
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -82,8 +82,8 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def _embed(self, source: Any) -> Embedding:
-        from .methods.fit import fit
-        from .model_file import is_model, load
+        from .io.model_file import is_model, load
+        from .methods._fit import fit
 
         if isinstance(source, Embedding):
             return source
@@ -116,11 +116,11 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, v1, v2, ... for tangent vectors, after the column's name where columns are several."""
-        from .exchange.coordinates import column_names, to_kind
+        from .geometry.coordinates import column_names, to_kind
 
         check_is_fitted(self, "embedding_")
         embedding = self.embedding_
-        values, kind = to_kind(embedding.vectors[:1], embedding.geometry, self._coordinates())
+        values, kind = to_kind(embedding.vectors[:1], embedding.space, self._coordinates())
         names = column_names(kind, values.shape[1])
         if input_features is None and self.n_features_in_ > 1:
             input_features = getattr(self, "feature_names_in_", [f"x{place}" for place in range(self.n_features_in_)])
@@ -138,13 +138,13 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
             del self.feature_names_in_
 
     def _coordinates(self) -> Coordinates | None:
-        return None if self.embedding_.geometry == "euclidean" else self.coordinates
+        return self.coordinates if self.embedding_.space.is_hyperbolic else None
 
     def _features(self) -> NDArray[np.float64]:
         """Vectors of all nodes, and a last row of zeros for names that are none."""
-        from .exchange.coordinates import to_kind
+        from .geometry.coordinates import to_kind
 
-        values, _ = to_kind(self.embedding_.vectors, self.embedding_.geometry, self._coordinates())
+        values, _ = to_kind(self.embedding_.vectors, self.embedding_.space, self._coordinates())
         return np.vstack([values, np.zeros(values.shape[1])])
 
     def _rows(self, names: list[Any]) -> NDArray[np.int64]:

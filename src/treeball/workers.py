@@ -1,8 +1,9 @@
-"""How many threads to use, and how to share out work among them."""
+"""How many threads to use, how to share out work among them, and how often to do what takes time beside it."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -45,3 +46,20 @@ def in_parts(work: Callable[[slice], None], size: int, threads: int) -> None:
     parts = max(1, min(size, _PARTS_PER_THREAD * threads))
     cuts = [size * i // parts for i in range(parts + 1)]
     in_threads(work, [slice(a, b) for a, b in pairwise(cuts)], threads)
+
+
+class Throttle:
+    """Says when it is time again: so many seconds apart, and never more than a tenth of the time on the work itself."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._next = 0.0
+
+    def is_due(self) -> bool:
+        """Whether enough time has passed."""
+        return time.monotonic() >= self._next
+
+    def worked(self, since: float) -> None:
+        """The work is done that began at `since` (by the monotonic clock)."""
+        now = time.monotonic()
+        self._next = now + max(self.seconds, 9.0 * (now - since))

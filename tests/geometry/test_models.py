@@ -30,7 +30,7 @@ def test_round_trips(dim: int) -> None:
         assert np.all(np.abs(back - x) <= 6 * U * size)
         back = poincare.from_half_space(poincare.to_half_space(x))
         assert np.all(np.abs(back - x) <= 16 * U)
-        back = poincare.from_tangent(poincare.to_tangent(x))
+        back = poincare.from_normal(poincare.to_normal(x))
         assert np.all(np.abs(back - x) <= 8 * U * size)
 
 
@@ -96,6 +96,6 @@ def test_klein_has_the_same_distances_and_straight_geodesics() -> None:
 
 def test_normal_coordinates_have_the_radius_as_norm() -> None:
     x = ball_pairs(7)["anywhere"][0]
-    v = poincare.to_tangent(x)
+    v = poincare.to_normal(x)
     np.testing.assert_allclose(np.linalg.norm(v, axis=-1), poincare.radius(x), rtol=8 * U)
     np.testing.assert_allclose(v, 2.0 * poincare.log_map(np.zeros(7), x), rtol=16 * U, atol=1e-300)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from treeball.hierarchy import Hierarchy
-from treeball.readers.settings import ReadSettings
+from treeball.io.readers.settings import ReadSettings
 
 Edge = tuple[Any, Any]
 Edges = set[Edge]

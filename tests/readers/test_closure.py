@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.readers.helpers import edges_of
-from treeball.readers import closure, read
+from treeball.io.readers import closure, read
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, DIAMOND, edges_of
-from treeball.readers import read
+from treeball.io.readers import read
 
 REVERSED = {(p, c) for c, p in ANIMALS}
 

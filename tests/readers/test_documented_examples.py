@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.readers.helpers import ANIMALS, edges_of, setting_help
-from treeball.readers import read
+from treeball.io.readers import read
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 FENCE = re.compile(r'```\w+ title="([^"]+)"\n(.*?)```', re.DOTALL)

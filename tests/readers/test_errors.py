@@ -14,7 +14,7 @@ import pytest
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS
 from treeball.errors import InputError, MissingExtraError
-from treeball.readers import read
+from treeball.io.readers import read
 
 EDGES = helpers.delimited(ANIMALS)
 PARQUET = helpers.parquet(ANIMALS)

@@ -13,8 +13,8 @@ import pytest
 
 from tests.readers.helpers import Edges, edges_of
 from treeball.errors import InputError
-from treeball.readers import read
-from treeball.readers.hints import setting
+from treeball.io.readers import read
+from treeball.io.readers.hints import setting
 
 
 def _read(source: Any, **overrides: Any) -> tuple[Edges, str]:

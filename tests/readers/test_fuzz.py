@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, DIAMOND
 from treeball.errors import InputError
-from treeball.readers import read
-from treeball.readers.settings import Format
+from treeball.io.readers import read
+from treeball.io.readers.settings import Format
 
 FORMATS = [name for name in get_args(Format) if name not in ("directory", "wordnet")]
 VALID = {

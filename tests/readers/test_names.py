@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.readers import helpers
 from tests.readers.helpers import Edges, edges_of
-from treeball.readers import read
+from treeball.io.readers import read
 
 # Control characters end lines or files in one format or another; everything else is fair.
 CHARACTERS = st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"))

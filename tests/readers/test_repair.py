@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, edges_of
 from treeball.errors import InputError
-from treeball.readers import ReadReport, read
+from treeball.hierarchy.read_report import ReadReport
+from treeball.io.readers import read
 
 
 def _report(source: Any, **overrides: Any) -> ReadReport:

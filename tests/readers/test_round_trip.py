@@ -11,7 +11,7 @@ import pytest
 
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, DIAMOND, Edges, edges_of
-from treeball.readers import read
+from treeball.io.readers import read
 
 # Three trees: the known one, one with blanks and separators in its names, one that is a bare chain of letters.
 SHOP: Edges = {

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, DIAMOND, edges_of
-from treeball.readers import read
+from treeball.io.readers import read
 
 IDS = {(2, 1), (3, 1), (4, 2), (5, 2)}
 

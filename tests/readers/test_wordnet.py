@@ -9,8 +9,8 @@ import pytest
 from tests.readers import helpers
 from tests.readers.helpers import edges_of
 from treeball.errors import InputError
-from treeball.readers import read
-from treeball.readers.wordnet import is_folder
+from treeball.io.readers import read
+from treeball.io.readers.formats.wordnet import is_folder
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by  \n"
 INSTALLED = Path("/usr/share/wordnet")
@@ -102,7 +102,7 @@ def test_an_installed_copy_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(InputError, match="part='adverbs' is unknown"):
         read("wordnet:adverbs")
     monkeypatch.setenv("WNHOME", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("treeball.readers.wordnet._USUAL_PLACES", ())
+    monkeypatch.setattr("treeball.io.readers.formats.wordnet._USUAL_PLACES", ())
     with pytest.raises(InputError, match=r"no WordNet is installed.*wordnet-base"):
         read("wordnet:nouns")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..choices import Source
 from ..errors import InputError
-from .asking import FromFile, FromSource, NodeNames, plain
+from ..types import Source
 from .console import print_json, print_rows, say
+from .node_arguments import FromFile, FromSource, NodeNames, plain
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -51,9 +51,9 @@ def ask(
     json
         Print one JSON object a line, one for each question.
     """
-    from ..model_file import load
-    from ..questions import NO_PARENTS
-    from .asking import questions
+    from ..embedding._questions import NO_PARENTS
+    from ..io.model_file import load
+    from .node_arguments import questions
 
     if depth is not None and question != "subtree":
         raise InputError("--depth goes with the question subtree")
@@ -86,25 +86,25 @@ def ask(
 def _answers(
     embedding: Embedding, question: Question, asked: list[Any], source: Source, depth: int | None
 ) -> list[Any]:
-    from .. import queries
+    from ..embedding import _answers
 
     first = [names[0] for names in asked]
     second = [names[-1] for names in asked]
     match question:
         case "parent":
-            return queries.parent_of(embedding, first, source)
+            return _answers.parent_of(embedding, first, source)
         case "children":
-            return queries.children_of(embedding, first, source)
+            return _answers.children_of(embedding, first, source)
         case "ancestors":
-            return queries.ancestors_of(embedding, first, source)
+            return _answers.ancestors_of(embedding, first, source)
         case "subtree":
-            return queries.subtree(embedding, first, source, depth)
+            return _answers.subtree(embedding, first, source, depth)
         case "is-ancestor":
-            return queries.is_ancestor(embedding, first, second, source)
+            return _answers.is_ancestor(embedding, first, second, source)
         case "common-ancestor":
-            return queries.common_ancestor(embedding, first, second, source)
+            return _answers.common_ancestor(embedding, first, second, source)
         case "path":
-            return queries.path(embedding, first, second, source)
+            return _answers.path(embedding, first, second, source)
 
 
 def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str
 
 
 def _outline(embedding: Embedding, name: Any, source: Source, depth: int | None) -> Iterator[str]:
-    from ..queries import outline
+    from ..embedding._answers import outline
 
     tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
     for code, level in outline(tree, embedding.names.index_of(name), depth):

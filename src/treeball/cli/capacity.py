@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..readers.settings import ReadSettings
+from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows
 
 
@@ -35,7 +35,7 @@ def capacity(
 
     from ..errors import InputError
     from ..geometry.capacity import radius_needed_lower, radius_needed_upper
-    from ..readers import read
+    from ..io.readers import read
 
     if dim < 2:
         raise InputError(f"dim must be a whole number of at least 2, not {dim}: a tree cannot branch in one dimension")

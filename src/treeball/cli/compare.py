@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..readers.settings import ReadSettings
-from ..settings import Objective
+from ..io.readers.settings import ReadSettings
+from ..types import Objective
 from ..words import count
 from .console import print_json, print_rows, print_table
 
 if TYPE_CHECKING:
-    from ..changes import Changes
-    from ..comparing import Comparison
+    from ..evaluation._compare import Comparison
+    from ..hierarchy._diff import Changes
 
 _LISTED = 10
 
@@ -47,23 +47,23 @@ def compare(
     json
         Print one JSON object, which lists everything.
     """
-    from ..model_file import is_model, load
-    from ..readers import read
+    from ..io.model_file import is_model, load
+    from ..io.readers import read
 
     saved = [Path(source).is_file() and is_model(Path(source)) for source in (first, second)]
     if all(saved):
-        from ..comparing import compare as compare_models
+        from ..evaluation._compare import compare as compare_models
 
         found = compare_models(load(first), load(second), objective, threads=threads)
         print_json(found.to_dict()) if json else _show(found, first, second)
         return 0
-    from ..changes import changes_between
+    from ..hierarchy import diff
 
     before, after = (
         load(source).hierarchy if is_saved else read(source, reading)
         for source, is_saved in zip((first, second), saved, strict=True)
     )
-    changes = changes_between(before, after)
+    changes = diff(before, after)
     print_json(changes.to_dict()) if json else _show_changes(changes)
     return 0
 

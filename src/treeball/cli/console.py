@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ..words import count
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from ..evaluation import Evaluation
-
-_PLAIN_SECONDS = 10.0
 
 
 def say(text: str) -> None:
@@ -86,54 +80,3 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if sampled:
         rows.append(("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, 95 % intervals"))
     return rows
-
-
-class TrainingProgress:
-    """A live line while training: epoch, loss, pairs per second, time left, a sampled MAP. Plain lines in a pipe."""
-
-    def __init__(self, epochs: int, first_epoch: int = 0) -> None:
-        self.epochs = epochs
-        self.first_epoch = first_epoch
-        self.started = self.last_line = time.monotonic()
-        self.live: Progress | None = None
-
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty() and self.epochs > self.first_epoch:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self.live = Progress(
-                TextColumn("epoch"),
-                MofNCompleteColumn(),
-                BarColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[state]}"),
-                console=Console(stderr=True),
-            )
-            self.task = self.live.add_task("train", total=self.epochs, completed=self.first_epoch, state="")
-            self.live.start()
-        return self
-
-    def show(self, epoch: int, loss: float, pairs_per_second: float, sampled_map: float | None) -> None:
-        """Show the state after `epoch` epochs."""
-        state = f"loss {loss:.4f}  {_rate(pairs_per_second)} pairs/s"
-        if sampled_map is not None:
-            state += f"  MAP≈{sampled_map:.3f}"
-        now = time.monotonic()
-        if self.live is not None:
-            self.live.update(self.task, completed=epoch, state=state)
-        elif now - self.last_line >= _PLAIN_SECONDS or epoch == self.epochs:
-            done = max(1, epoch - self.first_epoch)
-            left = (now - self.started) / done * (self.epochs - epoch)
-            say(f"epoch {epoch}/{self.epochs}  {state}  {left:.0f} s left")
-            self.last_line = now
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.live is not None:
-            self.live.stop()
-
-
-def _rate(value: float) -> str:
-    return f"{value / 1e6:.2f}M" if value >= 1e6 else f"{value / 1e3:.1f}k"

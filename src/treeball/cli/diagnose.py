@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..settings import Objective
+from ..types import Objective
 from ..words import count
 from .console import print_json, print_rows, print_table, say, score_rows
 
@@ -53,8 +53,8 @@ def diagnose(
     threads
         Workers; 0 uses all cores.
     """
-    from ..files import require_writable
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
     from ..report.diagnose import WORST
     from ..report.diagnose import diagnose as examine
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .asking import FromFile, FromSource, NodeNames
 from .console import print_json, print_rows
+from .node_arguments import FromFile, FromSource, NodeNames
 
 
 def distance(
@@ -31,8 +31,9 @@ def distance(
     json
         Print one JSON object a line, one for each pair.
     """
-    from ..model_file import load
-    from .asking import number, plain, questions
+    from ..io.model_file import load
+    from ..words import json_number
+    from .node_arguments import plain, questions
 
     embedding = load(model)
     pairs = questions(embedding.names, nodes, from_file, size=2)
@@ -40,7 +41,7 @@ def distance(
     far = embedding.distance(first, second, source).tolist()
     if json:
         for a, b, d in zip(first, second, far, strict=True):
-            print_json({"a": plain(a), "b": plain(b), "distance": number(d)})
+            print_json({"a": plain(a), "b": plain(b), "distance": json_number(d)})
     elif len(far) == 1:
         print(f"{far[0]:.6g}")
     else:

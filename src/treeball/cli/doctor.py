@@ -24,7 +24,7 @@ def doctor(*, json: bool = False) -> int:
     from llvmlite import binding
 
     from .._version import __version__
-    from ..kernels.compiler import cache_directory
+    from ..engine.cpu.compiler import cache_directory
     from ..workers import available_cores
 
     features = binding.get_host_cpu_features()

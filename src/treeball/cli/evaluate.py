@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..settings import Objective
+from ..types import Objective
 from ..words import count
 from .console import print_json, print_table, say, score_rows
 
@@ -54,14 +54,14 @@ def evaluate(
     held_out
         Rank the pairs of this file instead, which treeball split kept out of the training: link prediction, filtered.
     """
-    from ..files import require_writable
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
 
     if ill_pairs is not None:
         require_writable(ill_pairs, model)
     embedding = load(model)
     if held_out is not None:
-        from ..held_out import evaluate_held_out
+        from ..evaluation._held_out import evaluate_held_out
 
         result = evaluate_held_out(embedding, held_out, objective, threads=threads)
         if json:
@@ -105,7 +105,7 @@ def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -
     from pyarrow import csv
 
     from ..evaluation.illness import KINDS
-    from ..files import atomic_write
+    from ..io.atomic import atomic_write
 
     illness, names = evaluation.illness, hierarchy.names.to_arrow()
     table = pa.table(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..choices import Coordinates, DType, ExportFormat
+from ..types import Coordinates, DType, ExportFormat
 from ..words import count
 from .console import print_json, say
 
@@ -44,9 +44,9 @@ def export(
     json
         Print what was written as one JSON object.
     """
-    from ..exchange.exporting import export as write
-    from ..files import require_writable
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
+    from ..io.vectors._export import export as write
 
     require_writable(output, model)
     done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, added_root=added_root)

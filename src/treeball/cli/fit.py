@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..readers.settings import ReadSettings
-from ..report.watching import WatchSettings
-from ..settings import FitSettings
+from ..io.readers.settings import ReadSettings
+from ..methods.settings import FitSettings
+from ..report.watch import WatchSettings
 from ..words import count
-from .console import TrainingProgress, print_json, print_table, say, score_rows
+from .console import print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
-    from ..hierarchy import Hierarchy
-    from ..methods.descent import Epochs
-    from ..methods.fit import Checkpoints
-    from ..methods.run import Run
-    from ..report.watching import Observers
-
-_MAP_SECONDS = 2.0
-_MAP_SAMPLE = 200
 
 
 def fit(
@@ -56,12 +45,12 @@ def fit(
     json
         Print the scores as one JSON object.
     """
-    from ..embedding import Embedding
-    from ..files import require_writable
+    from ..io.atomic import require_writable
+    from ..io.readers import read
+    from ..methods import Checkpoints
+    from ..methods import fit as embed
+    from ..methods._fit import begin
     from ..methods.auto import resolve
-    from ..methods.fit import Checkpoints, start
-    from ..methods.fit import fit as train
-    from ..readers import read
 
     output = output or _default_output(source)
     require_writable(output, source)
@@ -71,109 +60,44 @@ def fit(
     hierarchy = read(source, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
-    settings, reasons = resolve(hierarchy, settings)
+    chosen, reasons = resolve(hierarchy, settings.given())
     for reason in reasons:
         say(reason)
+    epochs = chosen.epochs_to_train
+    watching.require_training(epochs, chosen.method)
     before = _resume_point(output, checkpoint) if resume else None
-    first = 0
     if before is not None:
-        first = start(hierarchy, settings, before).epoch
-        say(f"resuming at epoch {first} of {settings.epochs}")
+        say(f"resuming at epoch {begin(hierarchy, chosen, before).epoch} of {epochs}")
     elif checkpoint.exists():
         say(f"starting afresh; --resume would go on from {checkpoint}")
-    epochs = 0 if settings.method in ("sarkar", "construct") else settings.epochs
-    with (
-        watching.observers(output, say) as observers,
-        TrainingProgress(epochs, first) as progress,
-        _StopOnInterrupt() as interrupt,
-    ):
-        watcher = _Watcher(progress, interrupt, checkpoints, hierarchy, settings, observers)
-        embedding = train(hierarchy, settings, resume=before, checkpoints=checkpoints, watch=watcher, why=reasons)
+    with watching.observers(output, say) as observers:
+        embedding = embed(
+            hierarchy, chosen, resume=before, checkpoints=checkpoints, watch=observers, progress=True, why=reasons
+        )
         observers.finish(embedding)
-
     embedding.save(output)
-    done = int(embedding.provenance["epochs_done"])
-    constructed = settings.method in ("sarkar", "construct")
-    finished = done >= settings.epochs or constructed
+    made = embedding.provenance
+    finished = made.epochs_done >= epochs
     if not finished:
-        say(f"stopped after epoch {done} of {settings.epochs}; saved {output}; go on with --resume")
-    for entry in embedding.provenance["log"][len(reasons) :]:
-        say(entry["text"] if constructed else f"epoch {entry['epoch']}: {entry['text']}")
-    evaluation = embedding.evaluate(threads=settings.threads)
-    embedding = Embedding(
-        embedding.vectors,
-        hierarchy,
-        embedding.geometry,
-        {**embedding.provenance, "scores": evaluation.to_dict()},
-    )
-    embedding.save(output)
+        say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {output}; go on with --resume")
+    for entry in made.log[len(reasons) :]:
+        say(f"epoch {entry.epoch}: {entry.text}" if epochs else entry.text)
+    evaluation = embedding.evaluate()
     if json:
         print_json(evaluation.to_dict())
     else:
-        how = "" if constructed else f", {count(done, 'epoch')}"
-        print_table(score_rows(evaluation), f"{settings.method}, dimension {settings.dim}{how}")
+        how = f", {count(made.epochs_done, 'epoch')}" if epochs else ""
+        print_table(score_rows(evaluation), f"{chosen.method}, dimension {chosen.dim}{how}")
         if evaluation.certificate is not None:
             print(evaluation.certificate.sentence())
-    _tell_clamped(embedding)
+    if made.clamped.times and made.clamped.at_radius is not None:
+        steps = count(made.clamped.times, "step")
+        say(f"{steps} ended beyond the largest radius and stopped there, at {made.clamped.at_radius:.1f}")
     if not finished:
         return 1
     checkpoint.unlink(missing_ok=True)
     say(f"saved {output}")
     return 0
-
-
-class _StopOnInterrupt:
-    """Turns the first Ctrl-C into a request to stop at the end of the epoch; the second ends the program."""
-
-    requested = False
-
-    def __enter__(self) -> _StopOnInterrupt:
-        self._previous = signal.signal(signal.SIGINT, self._request)
-        return self
-
-    def _request(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
-        signal.signal(signal.SIGINT, self._previous)
-        say("stopping at the end of this epoch (Ctrl-C again to quit at once)")
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
-
-
-class _Watcher:
-    """Shows progress after every few epochs; on Ctrl-C saves a checkpoint and stops the training."""
-
-    def __init__(
-        self,
-        progress: TrainingProgress,
-        interrupt: _StopOnInterrupt,
-        checkpoints: Checkpoints,
-        hierarchy: Hierarchy,
-        settings: FitSettings,
-        observers: Observers,
-    ) -> None:
-        self.observers = observers
-        self.pause_every = observers.pause_every
-        self.progress = progress
-        self.interrupt = interrupt
-        self.checkpoints = checkpoints
-        self.hierarchy = hierarchy
-        self.settings = settings
-        self.sampled_map: float | None = None
-        self.last_map = time.monotonic()
-
-    def __call__(self, run: Run, done: Epochs) -> bool:
-        if time.monotonic() - self.last_map > _MAP_SECONDS:
-            sample = run.embedding().evaluate(sample=_MAP_SAMPLE, threads=self.settings.threads)
-            self.sampled_map = sample.map
-            self.last_map = time.monotonic()
-        rate = done.pairs / max(done.seconds, 1e-9)
-        # The exact score follows the last epoch; a sampled one of some time ago would only confuse.
-        self.progress.show(run.epoch, done.loss, rate, self.sampled_map if run.epoch < self.settings.epochs else None)
-        self.observers(run, done)
-        if self.interrupt.requested:
-            self.checkpoints.save(run)
-        return self.interrupt.requested
 
 
 def _default_output(source: str) -> Path:
@@ -188,17 +112,10 @@ def _default_output(source: str) -> Path:
 
 
 def _resume_point(output: Path, checkpoint: Path) -> Embedding | None:
-    from ..model_file import load
+    from ..io.model_file import load
 
     for path in (checkpoint, output):
         if path.exists():
             return load(path)
     say(f"nothing to resume beside {output}: starting at the first epoch")
     return None
-
-
-def _tell_clamped(embedding: Embedding) -> None:
-    clamped = embedding.provenance["clamped"]
-    if clamped["times"]:
-        steps = count(clamped["times"], "step")
-        say(f"{steps} ended beyond the largest radius and stopped there, at {clamped['at_radius']:.1f}")

@@ -37,28 +37,19 @@ def heal(
     threads
         Workers; 0 uses all cores.
     """
-    from ..embedding import Embedding
-    from ..files import require_writable
-    from ..methods.heal import heal as mend
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
+    from ..methods._heal import heal as mend
 
     output = output or model.with_name(model.stem + ".healed.parquet")
     require_writable(output, str(model))
     embedding = load(model)
 
-    def watch(round_number: int, scores: Evaluation) -> bool:
-        ill = sum(scores.illness.counts().values())
-        say(f"round {round_number}: {count(ill, 'ill pair')}, MAP {scores.map:.4f}")
-        return False
+    def watch(round_number: int, scores: Evaluation) -> None:
+        say(f"round {round_number}: {count(len(scores.illness), 'ill pair')}, MAP {scores.map:.4f}")
 
     healing = mend(embedding, threads=threads, watch=watch)
-    log = [
-        *embedding.provenance.get("log", []),
-        {"epoch": embedding.provenance.get("epochs_done", 0), "text": healing.note},
-    ]
-    healed = healing.embedding
-    provenance = {**embedding.provenance, "log": log, "healing": healing.to_dict(), "scores": healing.after.to_dict()}
-    Embedding(healed.vectors, healed.hierarchy, "poincare", {**provenance, "objective": "parents"}).save(output)
+    healing.embedding.save(output)
     if json:
         print_json(healing.to_dict())
     else:

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ..choices import Coordinates, VectorFormat
-from ..readers.settings import ReadSettings
-from ..settings import Geometry, Objective
+from ..io.readers.settings import ReadSettings
+from ..types import Coordinates, Geometry, Objective, VectorFormat
 from ..words import count
 from .console import say
 
@@ -50,9 +49,9 @@ def import_(
     objective
         What the vectors were trained for.
     """
-    from ..exchange.importing import import_vectors
-    from ..files import require_writable
-    from ..readers import read
+    from ..io.atomic import require_writable
+    from ..io.readers import read
+    from ..io.vectors._import import import_vectors
 
     require_writable(output, vectors, *([] if hierarchy is None else [hierarchy]))
     tree = None
@@ -70,7 +69,7 @@ def import_(
         names=names_file,
         objective=objective,
     )
-    imported = embedding.provenance["imported"]
+    imported = embedding.provenance.imported or {}
     for note in imported["notes"]:
         say(note)
     embedding.save(output)

@@ -37,9 +37,9 @@ def index(
     json
         Print what was built as one JSON object.
     """
-    from ..files import require_writable
-    from ..index import build, index_file
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
+    from ..nearest.index import build, index_file
 
     path = index_file(model)
     require_writable(path, model)

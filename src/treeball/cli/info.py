@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..readers.settings import ReadSettings
+from ..io.readers.settings import ReadSettings
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def info(
     json
         Print one JSON object.
     """
-    from ..model_file import is_model, load
-    from ..readers import read
+    from ..io.model_file import is_model, load
+    from ..io.readers import read
 
     if Path(source).is_file() and is_model(Path(source)):
         embedding = load(source)
-        record: dict[str, Any] = {"model": embedding.provenance, "hierarchy": _shape(embedding.hierarchy)}
+        record: dict[str, Any] = {"model": embedding.provenance.to_dict(), "hierarchy": _shape(embedding.hierarchy)}
         rows = _model_rows(embedding)
     else:
         hierarchy = read(source, reading)
@@ -75,35 +75,33 @@ def _shape_rows(hierarchy: Hierarchy) -> list[tuple[str, str]]:
 
 def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     made = embedding.provenance
-    settings = made.get("settings") or {}
-    source = made.get("input") or {}
+    source = made.input or {}
     rows = [
         ("geometry", f"{embedding.geometry}, dimension {embedding.dim}"),
-        ("method", str(made.get("method", "unknown"))),
+        ("method", made.method or "unknown"),
         ("objective", embedding.objective),
-        ("settings", ", ".join(f"{name}={value}" for name, value in settings.items()) or "unknown"),
-        ("trained", f"{made['epochs_done']} epochs" if "epochs_done" in made else "unknown"),
-        ("version", f"treeball {made.get('version', 'unknown')}"),
+        ("settings", ", ".join(f"{name}={value}" for name, value in made.settings.items()) or "unknown"),
+        ("trained", f"{made.epochs_done} epochs" if made.settings else "unknown"),
+        ("version", f"treeball {made.version}"),
         ("input", f"{source.get('source', 'unknown')}  sha256 {source.get('sha256') or 'unknown'}"),
         ("largest radius", f"{embedding.radii().max():.2f}"),
     ]
-    clamped = made.get("clamped")
-    if clamped:
-        rows.append(("clamped", f"{clamped['times']:,} times at radius {clamped['at_radius']:g}"))
-    scores = made.get("scores")
+    if made.clamped.at_radius is not None:
+        rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
+    scores = made.scores
     if scores and scores["map"] is not None:
         rows.append(("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}"))
-    rows += [(f"epoch {entry['epoch']}", entry["text"]) for entry in made.get("log") or []]
+    rows += [(f"epoch {entry.epoch}", entry.text) for entry in made.log]
     return rows + _capacity_rows(embedding) + _shape_rows(embedding.hierarchy)
 
 
 def _capacity_rows(embedding: Embedding) -> list[tuple[str, str]]:
     """Which inner nodes have more children than the lower bound allows within their k-th nearest node."""
     from ..geometry.capacity import radius_needed_lower
-    from ..methods.capacity import sufficiency
+    from ..methods.sufficiency import sufficiency
     from ..workers import available_cores
 
-    if embedding.geometry == "euclidean":
+    if not embedding.space.is_hyperbolic:
         return []
     ball, _ = embedding.ranking_coordinates()
     found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..readers.settings import ReadSettings
+from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, say
 from .suggest_parent import names_in
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
-    from ..methods.insert import Insertion
-    from ..names import Names
+    from ..hierarchy.names import Names
+    from ..methods._insert import Insertion
 
 _SHOWN = 10
 
@@ -69,10 +69,10 @@ def insert(
     threads
         Workers; 0 uses all cores.
     """
-    from ..editing import read_edges
-    from ..files import require_writable
-    from ..methods.insert import insert as insert_nodes
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
+    from ..io.readers.edges import read_edges
+    from ..methods._insert import insert as insert_nodes
 
     if (near is None) != (name is None):
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
@@ -110,7 +110,7 @@ def insert(
 
 def _parent_from(embedding: Embedding, name: str, near: list[str]) -> Hashable:
     """The best parent for a node that is near to some; says which."""
-    from ..suggesting import suggest_parent
+    from ..embedding._suggest_parent import suggest_parent
 
     known = [one for text in near for one in names_in(text, embedding.names)]
     best = suggest_parent(embedding, known, 1)[0]

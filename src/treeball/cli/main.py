@@ -39,9 +39,10 @@ from .view import view
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
     """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension may be auto."""
-    if kind is int and len(tokens) == 1 and tokens[0].value == "auto" and tokens[0].keyword == "--dim":
+    whole = kind is int or kind == int | None
+    if whole and len(tokens) == 1 and tokens[0].value == "auto" and tokens[0].keyword == "--dim":
         return 0
-    if kind is int and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
+    if whole and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
         raise ValueError(f"{tokens[0].value!r} is not a whole number")
     return convert(kind, tokens)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from .asking import FromFile, FromSource, NodeNames
 from .console import print_json, print_table, say
+from .node_arguments import FromFile, FromSource, NodeNames
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
-    from ..index import Index
+    from ..nearest.index import Index
 
 
 def neighbors(
@@ -45,9 +45,9 @@ def neighbors(
     json
         Print one JSON object a line, one for each node.
     """
-    from ..model_file import load
-    from ..settings import require_whole
-    from .asking import plain, questions
+    from ..checks import require_whole
+    from ..io.model_file import load
+    from .node_arguments import plain, questions
 
     require_whole("k", k, 1)  # before an index is built for it
     if index and source != "geometry":
@@ -67,8 +67,8 @@ def neighbors(
 
 def _index_of(embedding: Embedding, model: Path) -> Index:
     """The index beside a model; built and saved when there is none."""
-    from ..files import require_writable
-    from ..index import build, index_file, load
+    from ..io.atomic import require_writable
+    from ..nearest.index import build, index_file, load
 
     path = index_file(model)
     if path.exists():

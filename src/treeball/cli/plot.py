@@ -55,8 +55,8 @@ def plot(
     fps
         Snapshots per second of the moving picture.
     """
-    from ..files import require_writable
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
     from ..report import figures, style
 
     disk_options = {"--focus": focus is not None, "--depth": depth is not None, "--inset": inset}
@@ -100,8 +100,8 @@ def plot(
 def _animate(
     model: Path, target: Path, focus: str | None, depth: int | None, colour: Literal["subtree", "depth"], fps: float
 ) -> int:
-    from ..files import require_writable
-    from ..model_file import load
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
     from ..report import animation, style
     from ..report.snapshots import frames_path, load_frames
 
@@ -110,7 +110,7 @@ def _animate(
     with style.style():
         embedding = load(model)
     frames = load_frames(frames_path(model), embedding.hierarchy)
-    method = embedding.provenance.get("method", embedding.geometry)
+    method = embedding.provenance.method or embedding.geometry
     animation.animate(
         frames,
         embedding.hierarchy,

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..errors import InputError
-from .console import TrainingProgress, say
+from ..methods.progress import TrainingProgress
+from .console import say
 
 Dataset = Literal["synthetic", "yelp", "verbs", "nouns", "catalog", "closure", "all"]
 Listed = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..readers.settings import ReadSettings
+from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import say
 
@@ -41,8 +41,8 @@ def split(
     seed
         Chooses what is held out.
     """
-    from ..readers import read
-    from ..splitting import split as hold_out
+    from ..evaluation._split import split as hold_out
+    from ..io.readers import read
 
     hierarchy = read(source, reading)
     if hierarchy.report is not None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from .console import print_json, print_rows
 
 if TYPE_CHECKING:
-    from ..names import Names
+    from ..hierarchy.names import Names
 
 
 def suggest_parent(
@@ -38,8 +38,8 @@ def suggest_parent(
     json
         Print one JSON object.
     """
-    from ..model_file import load
-    from ..suggesting import suggest_parent as suggest
+    from ..embedding._suggest_parent import suggest_parent as suggest
+    from ..io.model_file import load
 
     embedding = load(model)
     names = [name for text in near for name in names_in(text, embedding.names)]

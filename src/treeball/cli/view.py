@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..settings import Objective
+from ..types import Objective
 from .console import say
 
 
@@ -52,8 +52,8 @@ def view(
     threads
         Workers; 0 uses all cores.
     """
-    from ..files import atomic_write, require_writable
-    from ..model_file import load
+    from ..io.atomic import atomic_write, require_writable
+    from ..io.model_file import load
     from ..report.browser import make_page
     from ..report.browser.table import read_column
 

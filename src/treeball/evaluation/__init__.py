@@ -1,148 +1,54 @@
-"""Scores of an embedding: MAP, mean rank, hits@1 and the three illnesses."""
+"""How good an embedding is: ranks, illness, distortion, link prediction, and what changed between two."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..errors import InputError
-from ..settings import Objective
-from ..workers import thread_count
-from .certificate import Certificate
-from .illness import Illness, classify
-from .ranking import EXACT_UP_TO_NODES, Ranking, rank
+from .._lazy import lazy
 
 if TYPE_CHECKING:
-    from ..embedding import Embedding
+    from ._compare import Comparison, compare
+    from ._evaluate import Evaluation, evaluate
+    from ._held_out import HeldOut, evaluate_held_out
+    from ._split import Split, split
+    from .certificate import Certificate
+    from .distortion import Distortion, distortion
+    from .illness import Illness
+    from .ranking import EXACT_UP_TO_NODES, Ranking
 
-__all__ = ["EXACT_UP_TO_NODES", "Certificate", "Evaluation", "Illness", "Ranking", "evaluate"]
+__all__ = [
+    "EXACT_UP_TO_NODES",
+    "Certificate",
+    "Comparison",
+    "Distortion",
+    "Evaluation",
+    "HeldOut",
+    "Illness",
+    "Ranking",
+    "Split",
+    "compare",
+    "distortion",
+    "evaluate",
+    "evaluate_held_out",
+    "split",
+]
 
-
-@dataclass(frozen=True, repr=False)
-class Evaluation:
-    """Scores of an embedding for one objective, with the ranks and ill pairs they come from."""
-
-    nodes: int
-    edges: int
-    dim: int
-    objective: Objective
-    max_radius: float
-    ranking: Ranking
-    illness: Illness
-
-    @property
-    def map(self) -> float:
-        """Mean average precision over nodes with a positive."""
-        return self.ranking.map
-
-    @property
-    def mean_rank(self) -> float:
-        """Mean filtered 1-based rank over positive pairs."""
-        return self.ranking.mean_rank
-
-    @property
-    def hits_at_1(self) -> float:
-        """Share of nodes whose nearest node is a positive."""
-        return self.ranking.hits_at_1
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """What was shown when every node was ranked and no pair is ill; None otherwise."""
-        if not self.ranking.sources.size or not self.ranking.is_exact or len(self.illness):
-            return None
-        return Certificate(self.ranking.sources.size * (self.nodes - 1), self.ranking.margin, self.objective)
-
-    def __repr__(self) -> str:
-        ill = ", ".join(f"{count:,} {kind}" for kind, count in self.illness.counts().items())
-        return f"<Evaluation ({self.objective}): MAP {self.map:.4f}, mean rank {self.mean_rank:.3f}; ill: {ill}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object that ``treeball evaluate --json`` prints.
-
-        `sampled` is there only when nodes were sampled, `certificate` only when all were ranked and no pair is ill.
-        """
-        record: dict[str, Any] = {
-            "nodes": self.nodes,
-            "edges": self.edges,
-            "dim": self.dim,
-            "objective": self.objective,
-            "map": _number(self.map),
-            "mean_rank": _number(self.mean_rank),
-            "hits_at_1": _number(self.hits_at_1),
-            "illness": self.illness.counts(),
-            "max_radius": self.max_radius,
-        }
-        if not self.ranking.is_exact:
-            record["sampled"] = {
-                "nodes": int(self.ranking.sources.size),
-                "of": self.ranking.population,
-                "interval_95": {name: list(ends) for name, ends in self.ranking.intervals().items()},
-            }
-        if self.certificate is not None:
-            record["certificate"] = self.certificate.to_dict()
-        return record
-
-
-def evaluate(
-    embedding: Embedding,
-    objective: Objective | None = None,
-    *,
-    sample: int | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> Evaluation:
-    """Score an embedding against its hierarchy.
-
-    Parameters
-    ----------
-    embedding
-        What :func:`treeball.fit` or :func:`treeball.load` returned.
-    objective
-        ``"parents"`` or ``"ancestors"``; by default the one the embedding was made for.
-    sample
-        Rank only this many random nodes (against all others); 0 ranks all of them. By default all up to 150,000 nodes,
-        and beyond if a trial on a few nodes promises an end within two minutes; else 4,000. Illness counts of a sample
-        are those of the sampled nodes.
-    seed
-        Chooses the sample.
-    threads
-        0 uses all cores.
-    """
-    from ..embedding import Embedding
-
-    if not isinstance(embedding, Embedding):
-        raise InputError(f"evaluate needs an embedding, not {embedding!r}; load a file with treeball.load")
-    for name, value in (("sample", sample), ("seed", seed), ("threads", threads)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
-            raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
-    hierarchy = embedding.hierarchy
-    objective = objective or embedding.objective
-    if objective not in ("parents", "ancestors"):
-        raise InputError(f"objective must be parents or ancestors, not {objective!r}")
-    coordinates, factor = embedding.ranking_coordinates()
-    ranking = rank(
-        coordinates,
-        factor,
-        hierarchy,
-        objective,
-        geometry=embedding.geometry,
-        sample=sample,
-        seed=seed,
-        threads=thread_count(threads),
-    )
-    return Evaluation(
-        nodes=hierarchy.n_nodes,
-        edges=hierarchy.n_edges,
-        dim=embedding.dim,
-        objective=objective,
-        max_radius=float(embedding.radii().max()),
-        ranking=ranking,
-        illness=classify(ranking, hierarchy),
-    )
-
-
-def _number(value: float) -> float | None:
-    """JSON has no NaN: a hierarchy without any positive pair has no scores."""
-    return None if np.isnan(value) else value
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Certificate": "certificate",
+        "Comparison": "_compare",
+        "Distortion": "distortion",
+        "EXACT_UP_TO_NODES": "ranking",
+        "Evaluation": "_evaluate",
+        "HeldOut": "_held_out",
+        "Illness": "illness",
+        "Ranking": "ranking",
+        "Split": "_split",
+        "compare": "_compare",
+        "distortion": "distortion",
+        "evaluate": "_evaluate",
+        "evaluate_held_out": "_held_out",
+        "split": "_split",
+    },
+)

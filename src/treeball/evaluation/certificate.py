@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..settings import Objective
+from ..types import Objective
 
 __all__ = ["Certificate"]
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..types import Floats, Ints
+from ..words import json_number
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
 __all__ = ["DEFAULT_PAIRS", "EXACT_UP_TO_NODES", "Distortion", "distortion"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Metric = Literal["tree", "graph", "primary tree"]
 
 EXACT_UP_TO_NODES = 2_000
@@ -62,10 +62,10 @@ class Distortion:
     def to_dict(self) -> dict[str, Any]:
         """A record for JSON, which has neither NaN nor infinity: null stands for them."""
         return {
-            "average": _number(self.average),
-            "worst": _number(self.worst),
+            "average": json_number(self.average),
+            "worst": json_number(self.worst),
             "worst_of": "all pairs" if self.exact else "the sample",
-            "scale": _number(self.scale),
+            "scale": json_number(self.scale),
             "pairs": self.pairs,
             "exact": self.exact,
             "average_interval_95": None if self.average_interval is None else list(self.average_interval),
@@ -189,7 +189,3 @@ def _packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 def _unpacked(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
     return np.unpackbits(words.view(np.uint8), axis=1, count=width).view(np.bool_)
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None

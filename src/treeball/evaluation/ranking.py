@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine import choose
+from ..engine.cpu.search_tree import SearchTree
+from ..geometry.spaces import BALL, Space
 from ..hierarchy import Hierarchy
-from ..kernels.rank import rank_positives, to_blocks
-from ..search import SearchTree
-from ..settings import Geometry, Objective
-from ..workers import in_parts
+from ..nearest import search_tree
+from ..types import Floats, Ints, Objective
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Positives = tuple[Ints, NDArray[np.int32]]
 
 # Comparing all pairs costs about 0.8 ns per pair of nodes and 10 dimensions on two cores; up to here we always do.
@@ -120,7 +119,7 @@ def rank(
     hierarchy: Hierarchy,
     objective: Objective,
     *,
-    geometry: Geometry = "poincare",
+    space: Space = BALL,
     sample: int | None = None,
     seed: int = 0,
     threads: int = 1,
@@ -133,31 +132,35 @@ def rank(
     factor : float64 (n,)
         ``|u-v|^2 * factor[v]`` must order the nodes v like their distance from u: 1/(1-|v|^2) in the Poincare ball,
         1 in Euclidean space.
-    geometry
-        Whether the margin is one of Euclidean or of hyperbolic distances.
+    space
+        Whose distances the margin compares.
     sample
         How many nodes; 0 ranks all. By default all up to `EXACT_UP_TO_NODES`, and beyond if that is expected to take
         less than `EXACT_SECONDS`; else `DEFAULT_SAMPLE`.
     """
     coordinates = np.ascontiguousarray(coordinates, np.float64)
     positives = hierarchy.positives(objective)
-    bearing = np.flatnonzero(np.diff(positives[0])).astype(np.int64)
+    with_positives = np.flatnonzero(np.diff(positives[0])).astype(np.int64)
     tree, seconds = None, math.inf
     # Ancestors include the root, far from nearly every node: there is next to nothing beyond it to pass over.
-    if objective == "parents" and len(factor) >= _TREE_FROM_NODES and (sample or bearing.size) >= _TREE_FROM_SOURCES:
-        tree, seconds = _tried_tree(coordinates, factor, bearing, positives, threads)
+    if (
+        objective == "parents"
+        and len(factor) >= _TREE_FROM_NODES
+        and (sample or with_positives.size) >= _TREE_FROM_SOURCES
+    ):
+        tree, seconds = _tried_tree(coordinates, factor, with_positives, positives, threads)
     if sample is None and len(factor) > EXACT_UP_TO_NODES and seconds > EXACT_SECONDS:
         sample = DEFAULT_SAMPLE
-    sources = bearing
-    if sample and sample < bearing.size:
-        sources = np.sort(np.random.default_rng(seed).choice(bearing, sample, replace=False))
+    sources = with_positives
+    if sample and sample < with_positives.size:
+        sources = np.sort(np.random.default_rng(seed).choice(with_positives, sample, replace=False))
     ptr, idx = positives_of(sources, positives)
     if tree is not None:
         ranks, precision, offender = tree.rank(sources, ptr, idx, threads=threads)
     else:
-        ranks, precision, offender = compare_all(coordinates, factor, sources, ptr, idx, threads)
-    margin = _margin(coordinates, factor, geometry, sources, ptr, idx, offender)
-    return Ranking(sources, ptr, idx, ranks, precision, offender, bearing.size, margin)
+        ranks, precision, offender = choose().rank(coordinates, factor, sources, ptr, idx, threads)
+    margin = _margin(coordinates, factor, space, sources, ptr, idx, offender)
+    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, margin)
 
 
 def positives_of(sources: Ints, positives: Positives) -> Positives:
@@ -170,45 +173,26 @@ def positives_of(sources: Ints, positives: Positives) -> Positives:
 
 
 def _tried_tree(
-    coordinates: Floats, factor: Floats, bearing: Ints, positives: Positives, threads: int
+    coordinates: Floats, factor: Floats, with_positives: Ints, positives: Positives, threads: int
 ) -> tuple[SearchTree | None, float]:
     """A search tree and the seconds in which it would rank all nodes; none if comparing all pairs is as good.
 
     The poorer an embedding, the more nodes are nearer than a positive, and each of them must be counted: some nodes,
     always the same, are ranked on trial.
     """
-    tree = SearchTree(coordinates, factor)
-    pilot = np.random.default_rng(0).choice(bearing, min(bearing.size, _PILOT_SOURCES), replace=False)
+    tree = search_tree(coordinates, factor)
+    pilot = np.random.default_rng(0).choice(with_positives, min(with_positives.size, _PILOT_SOURCES), replace=False)
     tree.rank(pilot[:1], *positives_of(pilot[:1], positives), threads=threads)  # compiles
     started = time.perf_counter()
     share = tree.visited_share(pilot, *positives_of(pilot, positives), threads=threads)
-    seconds = (time.perf_counter() - started) / pilot.size * bearing.size
+    seconds = (time.perf_counter() - started) / pilot.size * with_positives.size
     return (tree, seconds) if share < _WORTHWHILE_SHARE else (None, math.inf)
-
-
-def compare_all(
-    coordinates: Floats, factor: Floats, sources: Ints, ptr: Ints, idx: NDArray[np.int32], threads: int
-) -> tuple[Ints, Floats, Ints]:
-    """Ranks, precisions and offenders as `SearchTree.rank` gives them, from the comparison with every node."""
-    blocks, factors = to_blocks(coordinates, factor)
-    ranks = np.empty(idx.size, np.int64)
-    precision = np.empty(sources.size)
-    offender = np.empty(sources.size, np.int64)
-
-    def work(part: slice) -> None:
-        ends = slice(part.start, part.stop + 1)
-        rank_positives(
-            coordinates, blocks, factors, sources[part], ptr[ends], idx, ranks, precision[part], offender[part]
-        )
-
-    in_parts(work, sources.size, threads)
-    return ranks, precision, offender
 
 
 def _margin(
     coordinates: Floats,
     factor: Floats,
-    geometry: Geometry,
+    space: Space,
     sources: Ints,
     ptr: Ints,
     idx: NDArray[np.int32],
@@ -223,8 +207,7 @@ def _margin(
         key = np.zeros(a.size)
         for column in coordinates.T:
             key += np.square(column[a] - column[b])
-        root: Floats = np.sqrt(key * factor[b] * factor[a])
-        return root if geometry == "euclidean" else np.asarray(2.0 * np.arcsinh(root))
+        return space.distance_from_key(np.sqrt(key * factor[b] * factor[a]))
 
     farthest = np.maximum.reduceat(distance(np.repeat(sources, np.diff(ptr)), idx), ptr[:-1])
     compared = offender >= 0

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treeball.geometry._float64 import FloatArray, as_float64
+from ._float64 import FloatArray, as_float64
 
 __all__ = [
     "angle_between_siblings",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treeball import limits
-from treeball.geometry import lorentz, poincare
-from treeball.geometry._float64 import FloatArray, as_float64
+from .. import limits
+from . import lorentz, poincare
+from ._float64 import FloatArray, as_float64
 
 __all__ = ["dilate_ball", "dilate_hyperboloid"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treeball.geometry._float64 import FloatArray, as_float64, norm, unit
+from ._float64 import FloatArray, as_float64, norm, unit
 
 __all__ = ["distance", "distance_gradient", "exp_map", "exp_minus_distance", "log_map", "radius"]
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treeball import limits
-from treeball.geometry._float64 import FloatArray, as_float64, dot, norm, unit
-from treeball.geometry.models import ball_to_hyperboloid as from_ball
-from treeball.geometry.models import hyperboloid_to_ball as to_ball
+from .. import limits
+from ._float64 import FloatArray, as_float64, dot, norm, unit
+from .models import ball_to_hyperboloid as from_ball
+from .models import hyperboloid_to_ball as to_ball
 
 __all__ = [
     "clamp",

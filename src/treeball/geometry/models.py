@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treeball.geometry._float64 import FloatArray, as_float64, dot, gap, square_and_gap
+from ._float64 import FloatArray, as_float64, dot, gap, square_and_gap
 
 __all__ = [
     "ball_to_half_space",

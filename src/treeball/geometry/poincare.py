@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treeball import limits
-from treeball.geometry._float64 import FloatArray, as_float64, dot, gap, norm, square_and_gap, unit
-from treeball.geometry.models import ball_to_half_space as to_half_space
-from treeball.geometry.models import ball_to_hyperboloid as to_hyperboloid
-from treeball.geometry.models import ball_to_klein as to_klein
-from treeball.geometry.models import half_space_to_ball as from_half_space
-from treeball.geometry.models import hyperboloid_to_ball as from_hyperboloid
-from treeball.geometry.models import klein_to_ball as from_klein
+from .. import limits
+from ._float64 import FloatArray, as_float64, dot, gap, norm, square_and_gap, unit
+from .models import ball_to_half_space as to_half_space
+from .models import ball_to_hyperboloid as to_hyperboloid
+from .models import ball_to_klein as to_klein
+from .models import half_space_to_ball as from_half_space
+from .models import hyperboloid_to_ball as from_hyperboloid
+from .models import klein_to_ball as from_klein
 
 __all__ = [
     "distance",
@@ -30,8 +30,8 @@ __all__ = [
     "from_half_space",
     "from_hyperboloid",
     "from_klein",
+    "from_normal",
     "from_radius",
-    "from_tangent",
     "geodesic",
     "log_map",
     "mobius_add",
@@ -45,7 +45,7 @@ __all__ = [
     "to_half_space",
     "to_hyperboloid",
     "to_klein",
-    "to_tangent",
+    "to_normal",
 ]
 
 
@@ -193,7 +193,7 @@ def from_radius(direction: ArrayLike, radius: ArrayLike) -> FloatArray:
     return np.tanh(0.5 * as_float64(radius))[..., None] * unit(as_float64(direction))
 
 
-def to_tangent(points: ArrayLike) -> FloatArray:
+def to_normal(points: ArrayLike) -> FloatArray:
     """Normal coordinates at the origin: same direction, Euclidean norm = hyperbolic radius; -> (..., d).
 
     Twice `log_map(0, x)`, because the metric at the origin is scaled by 2. These have no rim to run into.
@@ -202,8 +202,8 @@ def to_tangent(points: ArrayLike) -> FloatArray:
     return radius(x)[..., None] * unit(x)
 
 
-def from_tangent(vectors: ArrayLike) -> FloatArray:
-    """The inverse of `to_tangent`:  tanh(|v|/2) v / |v|; -> (..., d)."""
+def from_normal(vectors: ArrayLike) -> FloatArray:
+    """The inverse of `to_normal`:  tanh(|v|/2) v / |v|; -> (..., d)."""
     v = as_float64(vectors)
     return from_radius(v, norm(v)[..., 0])
 

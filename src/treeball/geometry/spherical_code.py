@@ -8,9 +8,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
+
 __all__ = ["ordered_code", "smallest_angle", "spherical_code"]
 
-Floats = NDArray[np.float64]
 
 # Repulsion is quadratic in the size, and this is where it stops being a matter of a second.
 _LARGEST_REPELLED = 1024

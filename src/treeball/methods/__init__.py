@@ -1,0 +1,28 @@
+"""The methods that make embeddings, and what mends and extends them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._lazy import lazy
+
+if TYPE_CHECKING:
+    from ._fit import Checkpoints, fit
+    from ._heal import Healing, heal
+    from ._insert import Insertion, insert
+    from .settings import FitSettings
+
+__all__ = ["Checkpoints", "FitSettings", "Healing", "Insertion", "fit", "heal", "insert"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Checkpoints": "_fit",
+        "FitSettings": "settings",
+        "Healing": "_heal",
+        "Insertion": "_insert",
+        "fit": "_fit",
+        "heal": "_heal",
+        "insert": "_insert",
+    },
+)

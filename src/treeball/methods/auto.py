@@ -2,65 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS
-from ..settings import FitSettings
 from .construct import construct
+from .registry import find
+from .settings import Settings, SharpenedSettings, settings_of
 
 __all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 # Up to so many nodes the training for all ancestors starts from a construction and against all nodes. Larger
 # hierarchies tend to be too tall for that: they form better from random vectors against random nodes, in short steps.
-WHOLE_UP_TO_NODES = 20_000
-WHOLE_STEP, SAMPLED_STEP = 0.03, 0.01
-CONTRACT, DILATION = 0.05, 1.5
+FULL_SOFTMAX_UP_TO_NODES = 20_000
+FULL_STEP, SAMPLED_STEP = 0.03, 0.01
+INIT_SCALE, DILATION = 0.05, 1.5
 
 
-def resolve(hierarchy: Hierarchy, settings: FitSettings) -> tuple[FitSettings, list[str]]:
-    """Settings in which nothing is left to `auto`, and a sentence for every choice made.
+def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+    """Settings of a method in which nothing is left to `auto`, and a sentence for every choice made.
 
     A tree can be constructed so that every parent is the nearest node, in a second and whatever its size; of a DAG
     the construction follows the primary parents. That all ancestors come first no construction achieves, because edges
-    would have to double from level to level: there a training does better. What was set to something else than its
-    default stays as it is.
+    would have to double from level to level: there a training does better. What was given stays as it is, and what the
+    method has no use for is refused.
+
+    Parameters
+    ----------
+    given
+        What the user set, by name.
     """
-    reasons = []
-    if not settings.dim:
+    asked = {name: value for name, value in given.items() if name not in ("method", "dim")}
+    dim = given.get("dim")
+    open_dimension = dim is not None and str(dim) in ("0", "auto")
+    if dim is not None and not open_dimension:
+        asked["dim"] = dim
+    name, reasons = given.get("method", "auto"), []
+    if name == "auto":
+        settings, reason = _chosen(hierarchy, asked)
+        reasons.append(reason)
+    else:
+        settings = settings_of(find(name).settings, name, asked)
+    needs = find(settings.method).needs
+    if needs is not None:
+        needs(hierarchy, settings)
+    if open_dimension:
         found = smallest_dimension(hierarchy, settings.seed, settings.threads)
         settings = settings.replace(dim=found.dim)
-        reasons.append(found.note)
-    if settings.method == "auto":
-        shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
-        if settings.objective == "parents":
-            settings = settings.replace(method="construct", heal=True, init="random", whole=False)
-            reason = f"auto: construct, then heal: {shape} needs no training for the objective parents"
-            if not hierarchy.is_tree:
-                reason += "; a node with several parents is placed by the first"
-        else:
-            needs = f"{shape} needs it for the objective ancestors"
-            if hierarchy.n_nodes <= WHOLE_UP_TO_NODES:
-                chosen = {
-                    "init": "construct", "contract": CONTRACT, "whole": True, "dilation": 1.0, "burn_in": 0,
-                    "lr": WHOLE_STEP * settings.batch,
-                }  # fmt: skip
-            else:
-                chosen = {"dilation": DILATION, "lr": SAMPLED_STEP * settings.batch}
-            untouched = FitSettings()
-            settings = settings.replace(
-                method="sharpened",
-                **{
-                    name: value for name, value in chosen.items() if getattr(settings, name) == getattr(untouched, name)
-                },
-            )
-            start = "a construction" if settings.init == "construct" else "random vectors"
-            others = "all" if settings.whole else "random"
-            reason = f"auto: sharpened training from {start}, against {others} nodes: {needs}"
-        reasons.append(reason)
+        reasons.insert(0, found.note)
     return settings, reasons
+
+
+def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, str]:
+    """The method that suits, with what was given and, for the rest, what suits it; and why."""
+    shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
+    if given.get("objective", "parents") == "parents":
+        settings = settings_of(find("construct").settings, "construct", given, by_auto=True, heal=True)
+        how = "construct, then heal" if settings.heal else "construct"
+        reason = f"auto: {how}: {shape} needs no training for the objective parents"
+        if not hierarchy.is_tree:
+            reason += "; a node with several parents is placed by the first"
+        return settings, reason
+    suits: dict[str, Any]
+    batch = given.get("batch", SharpenedSettings.batch)
+    if hierarchy.n_nodes <= FULL_SOFTMAX_UP_TO_NODES:
+        suits = {"init": "construct", "full_softmax": True, "dilation": 1.0, "burn_in": 0}
+        suits |= {"init_scale": INIT_SCALE, "lr": FULL_STEP * batch}
+    else:
+        suits = {"dilation": DILATION, "lr": SAMPLED_STEP * batch}
+    settings = settings_of(find("sharpened").settings, "sharpened", given, by_auto=True, **suits)
+    assert isinstance(settings, SharpenedSettings)
+    start = "a construction" if settings.init == "construct" else "random vectors"
+    others = "all" if settings.full_softmax else "random"
+    reason = (
+        f"auto: sharpened training from {start}, against {others} nodes: {shape} needs it for the objective ancestors"
+    )
+    return settings, reason
 
 
 @dataclass(frozen=True)
@@ -92,7 +113,7 @@ def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0, ab
     )
 
 
-def why_ill(hierarchy: Hierarchy, settings: FitSettings, ill: int) -> str:
+def why_ill(hierarchy: Hierarchy, settings: Settings, ill: int) -> str:
     """A sentence on the pairs that construction and healing left ill: what stands in the way, and what would do."""
     pairs = "1 pair stays" if ill == 1 else f"{ill:,} pairs stay"
     reason = (

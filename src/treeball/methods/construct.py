@@ -20,29 +20,34 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation.ranking import compare_all, positives_of
-from ..geometry import poincare
+from ..engine import choose
+from ..engine.cpu import placement
+from ..evaluation.ranking import positives_of
 from ..geometry.capacity import radius_for_angle
+from ..geometry.spaces import BALL
 from ..geometry.spherical_code import ordered_code, smallest_angle
 from ..hierarchy import Hierarchy
-from ..kernels import placing
-from ..limits import BALL_RADIUS, margin_from_radius
-from ..search import SearchTree
+from ..limits import BALL_RADIUS, LEAF_RADIUS, PLACED_RADIUS, margin_from_radius
+from ..nearest import search_tree
+from ..types import Floats, Ints
 from ..workers import in_parts, thread_count
+from .registry import Method
+from .settings import ConstructSettings
 
-__all__ = ["Construction", "Plan", "Scaffold", "construct"]
+if TYPE_CHECKING:
+    from .descent import Epochs
+    from .run import Run
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["METHODS", "Construction", "Plan", "Scaffold", "construct"]
+
 
 # Inner nodes carry radius 30; leaves, whose place need not be as exact, may use the last bits.
-BUDGETS = (BALL_RADIUS, 33.0)
-LARGEST_RADIUS = 33.5
+BUDGETS = (BALL_RADIUS, LEAF_RADIUS)
 # A first look at a candidate, and a closer one at all nodes if the first finds nobody ill; of more than ALL_NODES a
 # sample has to do, and as many ill ones in it as are GOOD_ENOUGH, for every other candidate costs seconds.
 GLANCE, ALL_NODES, SAMPLE, GOOD_ENOUGH = 400, 200_000, 4_000, 0.002
@@ -114,9 +119,9 @@ class Scaffold:
     def __init__(self, hierarchy: Hierarchy, dim: int, threads: int = 0) -> None:
         self.hierarchy, self.dim, self.threads = hierarchy, dim, thread_count(threads)
         self.order, self.parent = hierarchy.topological_order, hierarchy.primary_parent
-        self.height = placing.heights(self.order, self.parent)
+        self.height = placement.heights(self.order, self.parent)
         # In the tree of primary parents: a DAG may have a shorter way to the root.
-        self.depth = placing.depths(self.order, self.parent)
+        self.depth = placement.depths(self.order, self.parent)
         counts = np.bincount(self.parent[self.parent >= 0], minlength=hierarchy.n_nodes)
         self.counts = counts
         self.child_ptr = np.concatenate([[0], np.cumsum(counts)])
@@ -170,14 +175,14 @@ class Scaffold:
     def place(self, plan: Plan) -> Floats:
         """Vectors (n, dim) of the construction."""
         n = self.hierarchy.n_nodes
-        length = placing.edge_lengths(
+        length = placement.edge_lengths(
             self.order, self.parent, self.height, plan.budget, plan.longest, math.log(plan.growth)
         )
         vectors = np.zeros((n, self.dim))
-        norm = 1.0 - margin_from_radius(LARGEST_RADIUS)
+        norm = 1.0 - margin_from_radius(PLACED_RADIUS)
 
         def place(nodes: NDArray[np.int32]) -> None:
-            placing.place_children(
+            placement.place_children(
                 nodes, self.parent, self.depth, self.child_ptr, self.child_idx, length,
                 self.code_begin, self.code_end, self.code_cosine, self.rows, norm, vectors,
             )  # fmt: skip
@@ -197,23 +202,24 @@ class Scaffold:
         if not sources.size:
             return 0.0
         ptr, positives = positives_of(sources, self.hierarchy.positives("parents"))
-        factor = 1.0 / poincare.one_minus_square(vectors)
         if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
-            ranks = SearchTree(vectors, factor).rank(sources, ptr, positives, threads=self.threads)[0]
+            ranks = search_tree(*BALL.ranking_coordinates(vectors)).rank(sources, ptr, positives, threads=self.threads)[
+                0
+            ]
         else:
-            ranks = compare_all(vectors, factor, sources, ptr, positives, self.threads)[0]
+            ranks = choose().rank(*BALL.ranking_coordinates(vectors), sources, ptr, positives, self.threads)[0]
         # Of several parents, which only a DAG has, the construction can place a node next to one.
         return float(np.mean(np.minimum.reduceat(ranks, ptr[:-1]) > 1))
 
     def sample(self, size: int, seed: int) -> Ints:
         """Nodes to look at: half of them inner ones, which fall ill first."""
         rng = np.random.default_rng(seed)
-        bearing = np.flatnonzero(self.parent >= 0)
-        if bearing.size <= size:
-            return bearing
-        inner = bearing[self.counts[bearing] > 0]
+        with_parent = np.flatnonzero(self.parent >= 0)
+        if with_parent.size <= size:
+            return with_parent
+        inner = with_parent[self.counts[with_parent] > 0]
         half = rng.choice(inner, min(size // 2, inner.size), replace=False)
-        return np.union1d(half, rng.choice(bearing, size - half.size, replace=False))
+        return np.union1d(half, rng.choice(with_parent, size - half.size, replace=False))
 
     def plans(self) -> Iterator[Plan]:
         """Candidates, the preferred first."""
@@ -266,3 +272,15 @@ def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0
             break
     assert best is not None
     return replace(best, tried=tried)
+
+
+def run_construct(run: Run) -> Iterator[Epochs]:
+    """The method: one construction, no epochs; what it found out is in the log."""
+    settings = run.settings
+    made = construct(run.hierarchy, settings.dim, seed=settings.seed, threads=settings.threads)
+    run.vectors[:] = made.vectors
+    run.note(made.note, construction=made.to_dict())
+    yield from ()
+
+
+METHODS = (Method("construct", run_construct, settings=ConstructSettings),)

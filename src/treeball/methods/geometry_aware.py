@@ -16,11 +16,15 @@ from collections.abc import Iterator
 from ..geometry.dilation import dilate_ball
 from ..geometry.poincare import radius
 from ..workers import thread_count
-from .baselines import descent_of
-from .capacity import sufficiency
-from .descent import Descent, Epochs, Pairs
+from .descent import Epochs, SampledDescent, descent_of, require_weights
+from .first_vectors import place_first
+from .pairs import Pairs
+from .registry import Method
 from .run import Run
-from .whole_descent import WholeDescent
+from .settings import ClosureSettings, DilationSettings, GeometryAwareSettings
+from .sufficiency import sufficiency
+
+__all__ = ["METHODS", "train"]
 
 # Local capacity moves slowly: it is computed every so many epochs, over at most so many inner nodes.
 CHECK_EVERY = 10
@@ -30,32 +34,32 @@ CHECK_NODES = 1024
 def train(run: Run) -> Iterator[Epochs]:
     """Algorithm 1, from the epoch the run has reached to the last; yields after every few epochs."""
     settings = run.settings
-    dilates = settings.method in ("ga-dl", "ga-dl-rw")
-    reweights = settings.method in ("ga-rw", "ga-dl-rw")
+    dilates = isinstance(settings, DilationSettings)
+    n_tc = settings.n_tc if isinstance(settings, ClosureSettings) else 0
 
-    plain_loss = descent_of(run.vectors, run.hierarchy, settings)
-    closure_loss: Descent | WholeDescent = plain_loss
-    if reweights and run.epoch < settings.n_tc:
-        pairs = Pairs.with_closure(run.hierarchy, settings)
-        closure_loss = Descent(run.vectors, pairs, run.hierarchy, settings)
+    place_first(run)
+    plain_loss = closure_loss = descent_of(run)
+    if run.epoch < n_tc:
+        closure_loss = SampledDescent(run, Pairs.with_closure(run.hierarchy, settings))
 
     while run.epoch < settings.epochs:
         if dilates and _is_due(run):
             _dilate_if_crowded(run)
-        loss = closure_loss if run.epoch < settings.n_tc else plain_loss
-        yield run.descend(loss, settings.n_tc, settings.dilation_from, _next_check(run))
+        loss = closure_loss if run.epoch < n_tc else plain_loss
+        yield run.descend(loss, n_tc, *([_next_check(run)] if dilates else []))
 
 
 def _is_due(run: Run) -> bool:
     """Whether local capacity is computed before this epoch: after `dilation_from`, while dilations are left."""
-    left = run.settings.dilation_limit - sum("dilated" in entry for entry in run.log)
-    waited = run.epoch - run.settings.dilation_from
+    left: int = run.settings.dilation_limit - run.has_noted("dilated")
+    waited: int = run.epoch - run.settings.dilation_from
     return left > 0 and waited >= 0 and waited % CHECK_EVERY == 0
 
 
 def _next_check(run: Run) -> int:
-    waited = max(0, run.epoch - run.settings.dilation_from)
-    return run.settings.dilation_from + (waited // CHECK_EVERY + 1) * CHECK_EVERY
+    first: int = run.settings.dilation_from
+    waited = run.epoch - first
+    return first if waited < 0 else first + (waited // CHECK_EVERY + 1) * CHECK_EVERY
 
 
 def _dilate_if_crowded(run: Run) -> None:
@@ -67,10 +71,17 @@ def _dilate_if_crowded(run: Run) -> None:
     if found.share <= settings.dilation_share:
         return
     before = float(radius(run.vectors).max())
-    run.vectors[:], clamped = dilate_ball(run.vectors, settings.dilation, settings.radius_limit)
+    run.vectors[:], clamped = dilate_ball(run.vectors, settings.dilation, settings.max_radius)
     run.clamped += clamped
     after = float(radius(run.vectors).max())
     run.note(
         f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}",
         dilated=settings.dilation,
     )
+
+
+METHODS = (
+    Method("ga-dl", train, settings=DilationSettings, needs=require_weights),
+    Method("ga-rw", train, settings=ClosureSettings, needs=require_weights),
+    Method("ga-dl-rw", train, settings=GeometryAwareSettings, needs=require_weights),
+)

@@ -1,21 +1,21 @@
-"""Run: the state of a training at the end of an epoch; all that a checkpoint holds."""
+"""Run: the state of a method at work at the end of an epoch; all that a checkpoint holds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._version import __version__
-from ..embedding import Embedding
+from ..embedding import Clamped, Embedding, LogEntry, Provenance
+from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
-from ..settings import FitSettings
+from ..types import Floats
+from .registry import find
 
 if TYPE_CHECKING:
     from .descent import Descent, Epochs
-    from .whole_descent import WholeDescent
 
 # A trace is exact up to this many nodes, and sampled beyond.
 TRACE_EXACT_NODES = 20_000
@@ -24,40 +24,53 @@ TRACE_SAMPLE = 2_000
 
 @dataclass
 class Run:
-    """A training run.
+    """A method at work on a hierarchy.
 
     Attributes
     ----------
+    settings
+        Those of the method.
     vectors : float64 (n, width)
         Changed in place by every epoch.
-    epoch : int
+    epoch
         Epochs done.
-    clamped : int
+    clamped
         How often a vector was clamped to the largest radius.
-    loss : float or None
+    loss
         Mean loss of a pair in the last epoch.
-    log : list of dict
-        Decisions of the method: ``{"epoch": 300, "text": ...}``.
-    trace : list of dict
+    log
+        Decisions of the method.
+    trace
         Scores along the way, when the settings ask for them.
-    pause_every : int
+    pause_every
         Epochs after which someone wants to look, or 0.
-    resumable : bool
+    resumable
         Whether stopping here and resuming leads to the same end as going on.
     """
 
     hierarchy: Hierarchy
-    settings: FitSettings
-    vectors: NDArray[np.float64]
+    settings: Any
+    vectors: Floats
     epoch: int = 0
     clamped: int = 0
     loss: float | None = None
-    log: list[dict[str, Any]] = field(default_factory=list)
-    trace: list[dict[str, Any]] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
+    trace: list[Mapping[str, Any]] = field(default_factory=list)
     pause_every: int = 0
     resumable: bool = True
 
-    def descend(self, descent: Descent | WholeDescent, *stops: int) -> Epochs:
+    @classmethod
+    def begin(cls, hierarchy: Hierarchy, settings: Any) -> Run:
+        """At the first epoch, all nodes at the origin: the method gives them their first places."""
+        space = space_of(find(settings.method).space)
+        return cls(hierarchy, settings, np.tile(space.origin(settings.dim), (hierarchy.n_nodes, 1)))
+
+    @property
+    def space(self) -> Space:
+        """Where the vectors live."""
+        return space_of(find(self.settings.method).space)
+
+    def descend(self, descent: Descent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""
         ends = [end for end in (*stops, self.settings.epochs) if end > self.epoch]
         for every in (self.settings.trace_every, self.pause_every):
@@ -74,7 +87,11 @@ class Run:
 
     def note(self, text: str, **facts: Any) -> None:
         """Log a decision."""
-        self.log.append({"epoch": self.epoch, "text": text, **facts})
+        self.log.append(LogEntry(self.epoch, text, facts))
+
+    def has_noted(self, fact: str) -> int:
+        """How many decisions of the log have such a fact."""
+        return sum(fact in entry.facts for entry in self.log)
 
     def _record(self) -> None:
         sample = None if self.hierarchy.n_nodes <= TRACE_EXACT_NODES else TRACE_SAMPLE
@@ -85,18 +102,17 @@ class Run:
 
     def embedding(self) -> Embedding:
         """A copy of the state as an embedding, its provenance saying how far the training went."""
-        report = self.hierarchy.report
-        provenance: dict[str, Any] = {
-            "method": self.settings.method,
-            "objective": self.settings.objective,
-            "seed": self.settings.seed,
-            "settings": self.settings.to_dict(),
-            "version": __version__,
-            "epochs_done": self.epoch,
-            "loss": self.loss,
-            "clamped": {"times": self.clamped, "at_radius": self.settings.radius_limit},
-            "log": list(self.log),
-            "trace": list(self.trace),
-            "input": None if report is None else report.to_dict(),
-        }
-        return Embedding(self.vectors, self.hierarchy, self.settings.geometry, provenance)
+        settings = self.settings
+        provenance = Provenance.of_run(
+            settings.method,
+            settings.objective,
+            settings.to_dict(),
+            seed=settings.seed,
+            epochs_done=self.epoch,
+            loss=self.loss,
+            clamped=Clamped(self.clamped, getattr(settings, "max_radius", None)),
+            log=self.log,
+            trace=self.trace,
+            report=self.hierarchy.report,
+        )
+        return Embedding(self.vectors, self.hierarchy, self.space.name, provenance)

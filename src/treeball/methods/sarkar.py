@@ -11,25 +11,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..geometry import poincare
 from ..geometry.spherical_code import smallest_angle, spherical_code
 from ..hierarchy import Hierarchy
-from ..limits import BALL_RADIUS
+from ..limits import BALL_RADIUS, LARGEST_RADIUS
+from ..types import Floats, Ints
+from .registry import Method
+from .settings import SarkarSettings
 
-__all__ = ["SarkarResult", "bits_needed", "construct", "scale_needed"]
+if TYPE_CHECKING:
+    from .descent import Epochs
+    from .run import Run
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = ["METHODS", "SarkarResult", "bits_needed", "construct", "scale_needed"]
+
 
 FLOAT64_BITS = 53
-# Coordinates beyond this radius are of no use in float64 (FitSettings has the same limit).
-_LARGEST_RADIUS = 34.0
 # Numbers handled at once: bounds the memory of a level with millions of nodes.
 _BLOCK = 1 << 21
 
@@ -244,11 +246,24 @@ def _check(dim: int, scale: float | None, epsilon: float, max_radius: float) -> 
         raise InputError(f"dim must be at least 2, not {dim}: a tree cannot branch in one dimension")
     if not 0.0 < epsilon <= 1.0:
         raise InputError(f"epsilon must be above 0 and at most 1, not {epsilon}: the distortion allowed beyond 1")
-    if not 0.0 < max_radius <= _LARGEST_RADIUS:
+    if not 0.0 < max_radius <= LARGEST_RADIUS:
         raise InputError(
-            f"max_radius must be above 0 and at most {_LARGEST_RADIUS:g}, not {max_radius}: float64 ends there"
+            f"max_radius must be above 0 and at most {LARGEST_RADIUS:g}, not {max_radius}: float64 ends there"
         )
     if scale is not None and not 0.0 < scale <= max_radius:
         raise InputError(
             f"scale must be above 0 and at most max_radius ({max_radius:g}), not {scale}: use a shorter edge"
         )
+
+
+def run_sarkar(run: Run) -> Iterator[Epochs]:
+    """The method: one construction, no epochs; what it found out is in the log."""
+    settings = run.settings
+    made = construct(run.hierarchy, settings.dim, max_radius=settings.max_radius, seed=settings.seed)
+    run.vectors[:] = made.vectors
+    run.clamped = made.clamped
+    run.note(made.note, construction=made.to_dict())
+    yield from ()
+
+
+METHODS = (Method("sarkar", run_sarkar, settings=SarkarSettings),)

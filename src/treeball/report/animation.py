@@ -11,8 +11,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluation.illness import KINDS
-from ..files import atomic_write
 from ..hierarchy import Hierarchy
+from ..io.atomic import atomic_write
 from .disk import Pen, draw_disk, group_legend, ill_legend
 from .scene import Colouring, Scene, scene_of
 from .snapshots import Frames

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 # A quarter of a pixel of a disk that is 1,250 pixels wide.
 TOLERANCE = 4e-4

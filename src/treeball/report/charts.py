@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..embedding import Embedding
+    from ..embedding import Embedding, LogEntry
 
 Results = Mapping[str, Sequence[Mapping[str, Any]]]
 _BASELINES = ("base", "baseline", "poincare", "lorentz", "euclidean")
@@ -69,7 +68,7 @@ def trace(embedding: Embedding) -> Figure:
 
     The embedding must have been fitted with the setting ``trace_every``; the trace is kept in its model file.
     """
-    entries = embedding.provenance.get("trace")
+    entries = embedding.provenance.trace
     if not entries:
         raise InputError(
             "this embedding has no trace of its training: fit it again with trace_every "
@@ -97,11 +96,10 @@ def trace(embedding: Embedding) -> Figure:
         panels[2].set_xlabel("epoch")
         _plain_log_ticks(panels[1])
         panels[5].set_axis_off()
-        log = embedding.provenance.get("log") or []
-        decisions = [note for note in log if "dilated" in note or re.search(r"\bdilated by\b", note["text"])]
+        decisions = [note for note in embedding.provenance.log if "dilated" in note.facts]
         for axes in panels[:5]:
             for note in decisions:
-                axes.axvline(note["epoch"], color=OLIVE, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
+                axes.axvline(note.epoch, color=OLIVE, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
         _write_notes(panels[5], decisions, entries)
         figure.suptitle(_heading(embedding), x=0.012, ha="left", fontsize=10.5, fontweight="bold")
         figure.tight_layout()
@@ -203,9 +201,9 @@ def _plain_log_ticks(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _write_notes(axes: Axes, decisions: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]) -> None:
+def _write_notes(axes: Axes, decisions: Sequence[LogEntry], entries: Sequence[Mapping[str, Any]]) -> None:
     """The dilations in words beside their lines, and whether scores come from a sample."""
-    notes = [fill(f"epoch {note['epoch']:,}: {note['text']}", 44, subsequent_indent="  ") for note in decisions[:5]]
+    notes = [fill(f"epoch {note.epoch:,}: {note.text}", 44, subsequent_indent="  ") for note in decisions[:5]]
     if len(decisions) > 5:
         notes.append(f"and {len(decisions) - 5} more")
     words = "Dilations (dashed lines)\n" + "\n".join(notes) if notes else "No dilation."
@@ -215,5 +213,5 @@ def _write_notes(axes: Axes, decisions: Sequence[Mapping[str, Any]], entries: Se
 
 
 def _heading(embedding: Embedding) -> str:
-    method = embedding.provenance.get("method", embedding.geometry)
+    method = embedding.provenance.method or embedding.geometry
     return f"Training of {method}, dimension {embedding.dim}, {len(embedding):,} nodes"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation.illness import KINDS
+from ..types import Floats
 from .arcs import TOLERANCE, geodesics
 from .scene import MOST_DEPTHS, Scene
 from .style import GROUND, ILL, ILL_NAMES, INK, OTHER, RIM, SUBTREES
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-Floats = NDArray[np.float64]
 Window = tuple[float, float, float, float]
 
 # As vectors, more than this many marks make an SVG that browsers struggle with.

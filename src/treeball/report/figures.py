@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding import Embedding
+from ..embedding import Embedding, Provenance
 from ..errors import InputError
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
-from ..settings import Geometry, Objective
+from ..types import Geometry, Objective
 from .arcs import geodesics
 from .charts import illness_by_setting, scores_by_setting, trace
 from .disk import Pen, Window, draw_disk, draw_window, group_legend, ill_legend
@@ -200,7 +200,7 @@ def learning_process(
                 fontsize=9,
             )
             for j, (epoch, vectors) in enumerate(row):
-                embedding = Embedding(vectors, hierarchy, geometry, {"objective": objective})
+                embedding = Embedding(vectors, hierarchy, geometry, Provenance(objective=objective))
                 scene = make_scene(embedding, embedding.evaluate())
                 x = left + j * (side + gap)
                 pen = Pen.for_disk(side, scene.nodes.size, scene.ill_kind.size)
@@ -234,7 +234,7 @@ def _text(figure: Figure, x: float, y: float, words: str, **look: object) -> Non
 
 
 def _title(embedding: Embedding, scores: Evaluation | None, focus: Hashable | None, depth: int | None) -> str:
-    words = f"{embedding.provenance.get('method', embedding.geometry)}, {len(embedding):,} nodes"
+    words = f"{embedding.provenance.method or embedding.geometry}, {len(embedding):,} nodes"
     if scores is not None and not np.isnan(scores.map):
         words += f": MAP {scores.map:.3f}, mean rank {scores.mean_rank:.2f}"
     if focus is not None:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
 from .scene import Scene, display_name
 from .style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..names import Names
+    from ..hierarchy.names import Names
     from .disk import Pen
 
-Floats = NDArray[np.float64]
 _MOST_LABELS = 32
 _MOST_TRIED = 150
 _MOST_CROWD = 10_000  # places that stand for all when there are more

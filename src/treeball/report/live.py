@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
+from ..words import json_number
+from ..workers import Throttle
 from .live_page import make_page
 from .plane import Plane
 from .scene import group_by_subtree
-from .watching import Throttle
 
 if TYPE_CHECKING:
-    from .watching import Moment
+    from ..methods.observe import Moment
 
 _LOOPBACK = "127.0.0.1"
 _MOST_NODES = 4_000
@@ -96,27 +97,27 @@ class LiveView:
 
     def _show(self, moment: Moment, phase: str) -> None:
         run, scores = moment.run, moment.scores
-        self.rate = _finite(moment.pairs_per_second) or self.rate
+        self.rate = json_number(moment.pairs_per_second) or self.rate
         if self.plane is None:
             self.plane = Plane()
             self.shown = largest_nodes(run.hierarchy, _MOST_NODES)
             self._tree = json.dumps(_tree_record(run.hierarchy, self.shown)).encode()
         embedding = moment.embedding
-        places = self.plane.places(embedding.vectors, embedding.geometry)[self.shown]
+        places = self.plane.places(embedding.vectors, embedding.space)[self.shown]
         pairs = scores.ranking.ranks.size
         counts = list(scores.illness.counts().values())
         shares = [count / max(pairs, 1) for count in counts]
-        self._remember([run.epoch, run.loss, _finite(scores.map), *shares])
+        self._remember([run.epoch, run.loss, json_number(scores.map), *shares])
         state = {
             "phase": phase,
             "epoch": run.epoch,
             "epochs": run.settings.epochs,
             "method": run.settings.method,
             "dim": embedding.dim,
-            "flat": embedding.geometry == "euclidean",
+            "flat": not embedding.space.is_hyperbolic,
             "nodes": run.hierarchy.n_nodes,
-            "loss": _finite(run.loss),
-            "map": _finite(scores.map),
+            "loss": json_number(run.loss),
+            "map": json_number(scores.map),
             "ill": counts,
             "pairs": pairs,
             "sampled": None if scores.ranking.is_exact else int(scores.ranking.sources.size),
@@ -226,7 +227,3 @@ def _tree_record(hierarchy: Hierarchy, shown: NDArray[np.int64]) -> dict[str, An
         "groups": list(names),
         "kinds": list(KINDS),
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

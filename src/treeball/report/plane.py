@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..geometry import poincare
-from ..geometry.models import hyperboloid_to_ball
+from ..geometry.spaces import Space
 from ..limits import BALL_RADIUS_GONE
-from ..settings import Geometry
-
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 
 class Plane:
@@ -31,19 +28,19 @@ class Plane:
         self.basis: Floats | None = None
         self.reach = 0.0
 
-    def places(self, vectors: Floats, geometry: Geometry) -> Floats:
+    def places(self, vectors: Floats, space: Space) -> Floats:
         """Points of the disk, (n, 2); vectors as an Embedding has them."""
-        if geometry == "euclidean":
+        if not space.is_hyperbolic:
             flat = vectors if vectors.shape[1] == 2 else vectors @ self._turned(vectors)
             self.reach = max(self.reach, float(np.linalg.norm(flat, axis=1).max(initial=0.0)))
             return np.asarray(flat * (0.97 / self.reach if self.reach else 1.0))
-        ball = vectors if geometry == "poincare" else hyperboloid_to_ball(vectors)
+        ball = space.to_ball(vectors)
         if ball.shape[1] > 2:
             ball = self._within_plane(ball)
         return poincare.project(ball, BALL_RADIUS_GONE - 2.0)[0]
 
     def _within_plane(self, ball: Floats) -> Floats:
-        tangent = poincare.to_tangent(ball)
+        tangent = poincare.to_normal(ball)
         within = tangent @ self._turned(tangent)
         radius = np.linalg.norm(tangent, axis=1)
         # Space coordinates are sinh(r) times the unit direction; sinh(r) / r is 1 at the origin.

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..geometry import poincare
 from ..hierarchy import Hierarchy
+from ..types import Floats, Ints
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..evaluation import Evaluation
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Colouring = Literal["subtree", "depth"]
 
 MOST_SUBTREES = 6
@@ -77,7 +76,7 @@ def disk_points(embedding: Embedding) -> Floats:
             f"the disk shows 2 dimensions and this embedding has {embedding.dim}: fit one with dim 2 "
             "(treeball fit ... --dim 2), or plot its training with --trace"
         )
-    if embedding.geometry == "euclidean":
+    if not embedding.space.is_hyperbolic:
         raise InputError(
             "these vectors are Euclidean, and the disk shows hyperbolic ones: fit with the method poincare, lorentz "
             "or another that is not euclidean"

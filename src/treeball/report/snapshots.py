@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..files import atomic_write, require_writable
 from ..hierarchy import Hierarchy
+from ..io.atomic import atomic_write, require_writable
 from .plane import Plane
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
-    from .watching import Moment
+    from ..methods.observe import Moment
 
 _VERSION = 1
 _ALL_DIGITS_UP_TO = 20_000
@@ -179,7 +179,7 @@ class SnapshotRecorder:
                 "epoch": run.epoch,
                 "loss": np.nan if run.loss is None else run.loss,
                 "map": moment.scores.map,
-                "places": _compact(self.plane.places(embedding.vectors, embedding.geometry), embedding.dim),
+                "places": _compact(self.plane.places(embedding.vectors, embedding.space), embedding.dim),
                 "ill": _ill_pairs(moment.scores),
             }
         )
@@ -226,7 +226,7 @@ class SnapshotRecorder:
             sampled=np.array(0 if ranking.is_exact else ranking.sources.size, np.int64),
             dim=np.array(moment.embedding.dim, np.int64),
             basis=np.empty((0, 2)) if self.plane is None or self.plane.basis is None else self.plane.basis,
-            flat=np.array(moment.embedding.geometry == "euclidean"),
+            flat=np.array(not moment.embedding.space.is_hyperbolic),
             fingerprint=np.array(fingerprint(run.hierarchy)),
         )
 

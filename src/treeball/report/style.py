@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, MissingExtraError
-from ..files import atomic_write
+from ..io.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InputError
-from .watching import Throttle
+from ..workers import Throttle
 
 if TYPE_CHECKING:
-    from .watching import Moment
+    from ..methods.observe import Moment
 
 _SCORE_SECONDS = 2.0
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5

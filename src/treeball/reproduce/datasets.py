@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..readers import ReadSettings, read
-from ..settings import Objective
+from ..io.readers import ReadSettings, read
+from ..types import Objective
 from . import generated, paper
 
 DATASETS = ("synthetic", "yelp", "verbs", "nouns", "catalog", "closure")
@@ -147,7 +147,7 @@ def locate(tree: Tree, data: Path | None) -> Path | str | None:
     missing = f"{tree.dataset} needs the file {tree.file}" + (f", which {str(data)!r} does not hold" if data else "")
     if tree.wordnet is None:
         raise InputError(f"{missing}: put it into a folder and name that with --data")
-    from ..readers.wordnet import installed_folder
+    from ..io.readers.formats.wordnet import installed_folder
 
     try:
         installed_folder()

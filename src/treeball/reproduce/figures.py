@@ -68,7 +68,7 @@ def _draw_bars(figure: str, results: dict[str, list[Record]], path: Path) -> lis
 
 def _snapshots(out: Path, method: str) -> list[tuple[int, Embedding]]:
     """Epochs and embeddings along the training of `method` on the small tree, of the lowest seed that kept them."""
-    from ..model_file import load
+    from ..io.model_file import load
 
     records = [
         record

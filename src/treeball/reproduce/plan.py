@@ -9,7 +9,8 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from ..errors import InputError
-from ..settings import FitSettings, Method
+from ..methods.registry import find, method_names
+from ..methods.settings import TrainingSettings
 from . import paper
 from .datasets import Tree, trees_of
 
@@ -27,7 +28,7 @@ class Recipe:
     ----------
     epochs : for the budgets full and quick, the same for every method
     seeds : for the budget full; quick takes the first
-    overrides : settings that differ from the defaults of `FitSettings`, by (method, dim); None stands for any. Later
+    overrides : settings that differ from the defaults of the methods, by (method, dim); None stands for any. Later
         entries win.
     """
 
@@ -99,7 +100,7 @@ class Job:
     """
 
     tree: Tree
-    settings: FitSettings
+    settings: TrainingSettings
     variant: str = ""
     sample: int = 0
     snapshots: tuple[int, ...] = ()
@@ -126,8 +127,9 @@ class Choices:
         if self.budget not in get_args(Budget):
             raise InputError(f"the budget must be quick or full, not {self.budget!r}")
         for method in self.methods:
-            if method not in get_args(Method):
-                raise InputError(f"there is no method {method!r}: choose from {', '.join(get_args(Method))}")
+            trains = method in method_names() and issubclass(find(method).settings, TrainingSettings)
+            if not trains:
+                raise InputError(f"there is no training {method!r}: choose from {', '.join(ALL_METHODS)}, ga-rw")
         if self.epochs is not None and self.epochs < 1:
             raise InputError(f"epochs must be at least 1, not {self.epochs}")
 
@@ -207,8 +209,9 @@ def _seeds(recipe: Recipe, choices: Choices) -> tuple[int, ...]:
 
 def _settings(
     tree: Tree, method: str, dim: int, seed: int, choices: Choices, changes: Mapping[str, Any]
-) -> FitSettings:
-    recipe = RECIPES[tree.dataset]
+) -> TrainingSettings:
+    recipe, kind = RECIPES[tree.dataset], find(method).settings
+    assert issubclass(kind, TrainingSettings)
     epochs = choices.epochs or recipe.epochs[choices.budget]
     values = {"eta_tc": paper.ETA_TC, "n_tc": paper.N_TC, **dataclasses.asdict(paper.TRAINING[tree.dataset])}
     for (for_method, for_dim), overrides in recipe.overrides.items():
@@ -217,12 +220,14 @@ def _settings(
     values |= changes
     shrink = min(1.0, epochs / recipe.epochs["full"])
     for name in _COUNTED_IN_EPOCHS:
-        value = values.get(name, getattr(FitSettings, name))
+        value = values.get(name, getattr(kind, name, 0))
         values[name] = max(1, round(value * shrink)) if value else 0
     if tree.dataset == "synthetic":
         values["trace_every"] = max(1, epochs // TRACES)
     known: dict[str, Any] = {"method": method, "dim": dim, "seed": seed, "epochs": epochs}
-    return FitSettings(**known, objective=tree.objective, **values)
+    # A method takes of all this what it has a use for.
+    used = {name: value for name, value in values.items() if name in kind.names()}
+    return kind(**known, objective=tree.objective, **used)
 
 
 def _with_snapshots(job: Job, choices: Choices) -> Job:

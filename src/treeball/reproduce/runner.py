@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import __version__
 from ..errors import InputError
-from ..files import atomic_write
 from ..hierarchy import Hierarchy
-from ..settings import FitSettings
+from ..io.atomic import atomic_write
+from ..methods.settings import TrainingSettings
 from ..workers import thread_count
 from . import datasets
 from .generated import balanced_tree
@@ -101,24 +101,23 @@ def _run(
     threads: int,
     progress: Callable[[int], AbstractContextManager[Progress]] | None,
 ) -> Record:
-    from ..methods.fit import fit
+    from ..methods._fit import fit
 
     settings = job.settings.replace(threads=threads)
     snapshots: dict[int, Embedding] = {}
     display: AbstractContextManager[Progress | None] = nullcontext() if progress is None else progress(settings.epochs)
     with display as shown:
 
-        def watch(run: Run, done: Epochs) -> bool:
+        def watch(run: Run, done: Epochs) -> None:
             # Training stops at multiples of trace_every; in between the next stop stands for the moment asked for.
             due = [epoch for epoch in job.snapshots if epoch <= run.epoch and epoch not in snapshots]
             for epoch in due:
                 snapshots[epoch] = run.embedding()
             if shown is not None:
                 shown.show(run.epoch, done.loss, done.pairs / max(done.seconds, 1e-9), None)
-            return False
 
         started = time.perf_counter()
-        embedding = fit(hierarchy, settings, watch=watch)
+        embedding = fit(hierarchy, settings, watch=watch, scores=False)
         trained = time.perf_counter()
     scores = embedding.evaluate(sample=job.sample, threads=threads).to_dict()
     scored = time.perf_counter()
@@ -133,11 +132,11 @@ def _run(
         "sample": job.sample,
         "seconds": {"training": trained - started, "scoring": scored - trained},
         "threads": thread_count(threads),
-        "clamped": made.get("clamped"),
-        "log": made.get("log", []),
-        "trace": made.get("trace", []),
+        "clamped": {"times": made.clamped.times, "at_radius": made.clamped.at_radius},
+        "log": [entry.to_dict() for entry in made.log],
+        "trace": list(made.trace),
         "snapshots": [
-            {"epoch": int(one.provenance["epochs_done"]), "asked": epoch, "file": _save_snapshot(job, epoch, one, out)}
+            {"epoch": one.provenance.epochs_done, "asked": epoch, "file": _save_snapshot(job, epoch, one, out)}
             for epoch, one in sorted(snapshots.items())
         ],
         "version": __version__,
@@ -171,11 +170,12 @@ def _fingerprint(hierarchy: Hierarchy) -> Record:
     return {"nodes": hierarchy.n_nodes, "edges": hierarchy.n_edges, "sha256": sha256}
 
 
-def _compile(settings: FitSettings, threads: int) -> None:
+def _compile(settings: TrainingSettings, threads: int) -> None:
     """Train a small tree for a moment, so that compilation is not counted as time of the first run."""
-    from ..methods.fit import fit
+    from ..methods._fit import fit
 
-    fit(balanced_tree(5, 2), settings.replace(epochs=2, n_tc=1, dilation_from=1, threads=threads)).evaluate()
+    brief = {name: 1 for name in ("n_tc", "dilation_from") if name in settings.names()}
+    fit(balanced_tree(5, 2), settings.replace(epochs=2, threads=threads, **brief))
 
 
 def _path(job: Job, out: Path) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import atomic_write
+from ..io.atomic import atomic_write
 from .datasets import TREES, Tree
 from .runner import read_json, read_records, write_json
 from .summary import MEASURES, summarise

@@ -20,9 +20,8 @@ from starlette.types import ASGIApp
 from .._version import __version__
 from ..embedding import Embedding
 from ..errors import InputError
-from ..files import atomic_write
-from ..report.watching import Throttle
-from ..workers import available_cores
+from ..io.atomic import atomic_write
+from ..workers import Throttle, available_cores
 from .asked import Asked, from_body, from_query
 from .errors import HANDLERS, json_response, too_late
 from .guard import Guard
@@ -188,8 +187,8 @@ class _Service:
                 "dim": embedding.dim,
                 "geometry": embedding.geometry,
                 "objective": embedding.objective,
-                "method": embedding.provenance.get("method"),
-                "scores": embedding.provenance.get("scores"),
+                "method": embedding.provenance.method,
+                "scores": embedding.provenance.scores,
                 "version": __version__,
                 "limits": self.settings.limits(),
             }

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 
-from ..names import Names
+from ..hierarchy.names import Names
 from .settings import ServeSettings
 from .table import LONGEST_NAME, Question, shown, whole_number
 

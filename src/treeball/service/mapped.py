@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..embedding import Embedding
+from ..embedding import Embedding, Provenance
+from ..engine.cpu.box_tree import Tree
+from ..engine.cpu.search_tree import SearchTree
+from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
-from ..kernels.box_tree import Tree
-from ..names import Names
-from ..readers.report import ReadReport
-from ..search import SearchTree
+from ..hierarchy.names import Names
+from ..hierarchy.read_report import ReadReport
 
 __all__ = ["open_mapped", "write_mapped"]
 
@@ -106,8 +107,13 @@ def _written(value: Any, folder: Path, path: str) -> Any:
     if isinstance(value, tuple):
         kind = "Tree" if isinstance(value, Tree) else "tuple"
         return {kind: [_written(item, folder, f"{path}.{place}") for place, item in enumerate(value)]}
+    if isinstance(value, Provenance):
+        return {"provenance": value.to_dict()}
+    if isinstance(value, Space):
+        return {"space": value.name}
     if type(value).__name__ in _KINDS:
-        fields = {key: _written(item, folder, f"{path}.{key}") for key, item in vars(value).items()}
+        kept = {key: item for key, item in vars(value).items() if key != "_evaluations"}
+        fields = {key: _written(item, folder, f"{path}.{key}") for key, item in kept.items()}
         return {"object": type(value).__name__, "fields": fields}
     return {"value": None if isinstance(value, ReadReport) else value}
 
@@ -119,6 +125,10 @@ def _opened(entry: dict[str, Any], folder: Path, names: Names) -> Any:
             return np.asarray(np.load(folder / file, mmap_mode="c" if writable else "r"))
         case {"names": _}:
             return names
+        case {"provenance": record}:
+            return Provenance.from_dict(record)
+        case {"space": name}:
+            return space_of(name)
         case {"Tree": items}:
             return Tree(*(_opened(item, folder, names) for item in items))
         case {"tuple": items}:
@@ -126,6 +136,7 @@ def _opened(entry: dict[str, Any], folder: Path, names: Names) -> Any:
         case {"object": kind, "fields": fields}:
             # Not by its constructor, which would check and copy what is as it was.
             thing: Any = object.__new__(_KINDS[kind])
+            vars(thing).update({"_evaluations": {}} if kind == "Embedding" else {})
             vars(thing).update((key, _opened(item, folder, names)) for key, item in fields.items())
             return thing
         case {"value": value}:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, MissingExtraError, TreeballError
-from ..model_file import load
+from ..io.model_file import load
 from .settings import ServeSettings
 
 try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..checks import require_whole
 from ..errors import InputError
-from ..settings import require_whole
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

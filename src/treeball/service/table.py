@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from starlette.exceptions import HTTPException
 
-from ..choices import Coordinates, Source
 from ..embedding import Embedding
-from ..exchange.coordinates import native, to_kind
-from ..settings import Geometry, Objective
+from ..geometry.coordinates import kinds_of, to_kind
+from ..geometry.spaces import SPACES
+from ..types import Objective, Source
 from .settings import ServeSettings
 
 __all__ = [
@@ -126,7 +126,7 @@ RESOURCES = (
                 "nodes": _COUNT,
                 "edges": {"type": "integer", "minimum": 0},
                 "dim": _COUNT,
-                "geometry": {"enum": list(get_args(Geometry))},
+                "geometry": {"enum": list(SPACES)},
                 "objective": {"enum": list(get_args(Objective))},
                 "method": _MAYBE_TEXT,
                 "scores": {"type": ["object", "null"]},
@@ -159,8 +159,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
         "How many.",
         {"type": "integer", "minimum": 1, "maximum": settings.max_k, "default": min(10, settings.max_k)},
     )
-    own = native(embedding.geometry)
-    kinds = [own] if own == "euclidean" else list(get_args(Coordinates))
+    own, kinds = embedding.space.coordinates, list(kinds_of(embedding.space))
     coordinates = Option(
         "coordinates",
         "coordinates",
@@ -277,5 +276,5 @@ def _is_ancestor(embedding: Embedding, ancestors: list[Any], nodes: list[Any], s
 
 def _vector(embedding: Embedding, nodes: list[Any], coordinates: Any) -> list[Schema]:
     codes = embedding.names.index_of_many(nodes)
-    vectors, kind = to_kind(embedding.vectors[codes], embedding.geometry, coordinates)
+    vectors, kind = to_kind(embedding.vectors[codes], embedding.space, coordinates)
     return [{"coordinates": kind, "vector": vector} for vector in vectors.tolist()]

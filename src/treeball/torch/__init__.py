@@ -16,7 +16,7 @@ except ImportError:
 
 from .dilation import Dilation
 from .embedding import HyperbolicEmbedding
-from .geometry import dilate, distance, exp_map, from_tangent, mobius_add, project, radius, to_tangent, transport
+from .geometry import dilate, distance, exp_map, from_normal, mobius_add, project, radius, to_normal, transport
 from .loss import geometry_aware_loss, softmax_loss
 from .optim import RiemannianAdam, RiemannianSGD
 from .parameter import BallParameter, on_ball
@@ -33,13 +33,13 @@ __all__ = [
     "dilate",
     "distance",
     "exp_map",
-    "from_tangent",
+    "from_normal",
     "geometry_aware_loss",
     "mobius_add",
     "on_ball",
     "project",
     "radius",
     "softmax_loss",
-    "to_tangent",
+    "to_normal",
     "transport",
 ]

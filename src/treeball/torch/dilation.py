@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 
+from ..embedding import LogEntry
 from ..errors import InputError
-from ..methods.capacity import sufficiency
 from ..methods.geometry_aware import CHECK_EVERY, CHECK_NODES
-from ..settings import FitSettings
+from ..methods.settings import DilationSettings
+from ..methods.sufficiency import sufficiency
 from .embedding import HyperbolicEmbedding
 from .geometry import dilate, gap, largest_radius, radius
 
@@ -42,15 +43,15 @@ class Dilation:
         self,
         embedding: HyperbolicEmbedding,
         *optimizers: Any,
-        factor: float = FitSettings.dilation,
-        share: float = FitSettings.dilation_share,
-        first: int = FitSettings.dilation_from,
-        limit: int = FitSettings.dilation_limit,
+        factor: float = DilationSettings.dilation,
+        share: float = DilationSettings.dilation_share,
+        first: int = DilationSettings.dilation_from,
+        limit: int = DilationSettings.dilation_limit,
         every: int = CHECK_EVERY,
         max_radius: float | None = None,
         seed: int = 0,
     ) -> None:
-        self.settings = FitSettings(
+        self.settings = DilationSettings(
             method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit, seed=seed
         )  # fmt: skip
         largest_radius(embedding.points.dtype, max_radius)
@@ -79,7 +80,7 @@ class Dilation:
         text = f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}"
         if held:
             text += f"; {held:,} points held back at radius {limit:g}"
-        self.embedding.log.append({"epoch": epoch, "text": text, "dilated": settings.dilation})
+        self.embedding.log.append(LogEntry(epoch, text, {"dilated": settings.dilation}))
         return settings.dilation
 
     def _dilate(self, limit: float) -> tuple[float, float, int]:

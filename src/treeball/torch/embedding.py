@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .._version import __version__
-from ..embedding import Embedding
+from ..embedding import Embedding, LogEntry, Provenance
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..names import Names
-from ..settings import FitSettings, Init, Objective
+from ..hierarchy.names import Names
+from ..methods.settings import Init
+from ..types import Objective
 from .geometry import distance, largest_radius, project, radius
 from .parameter import BallParameter, on_ball, to_geoopt
 
@@ -47,7 +47,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     Attributes
     ----------
     points : BallParameter (n, dim)
-    log : list of dict
+    log : list of LogEntry
         Decisions on the way, such as dilations, for the provenance of the model.
     """
 
@@ -58,7 +58,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         *,
         objective: Objective = "parents",
         sparse: bool = False,
-        provenance: dict[str, Any] | None = None,
+        provenance: Provenance | None = None,
     ) -> None:
         super().__init__()
         is_parameter = isinstance(points, nn.Parameter)
@@ -73,17 +73,17 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         self.points = points if is_parameter else BallParameter(points)
         self.objective: Objective = objective
         self.sparse = sparse
-        self.provenance = dict(provenance or {})
-        self.log: list[dict[str, Any]] = list(self.provenance.get("log", []))
+        self.provenance = Provenance() if provenance is None else provenance
+        self.log: list[LogEntry] = list(self.provenance.log)
 
     @classmethod
     def from_model(cls, model: Embedding | str | os.PathLike[str], *, sparse: bool = False) -> Self:
         """The points of a trained or constructed model, in float64; a Euclidean one is refused."""
         if not isinstance(model, Embedding):
-            from ..model_file import load
+            from ..io.model_file import load
 
             model = load(Path(model))
-        if model.geometry == "euclidean":
+        if not model.space.is_hyperbolic:
             raise InputError("a Euclidean model has no points in the ball: fit the hierarchy with another method")
         return cls(model.hierarchy, model.ball(), objective=model.objective, sparse=sparse, provenance=model.provenance)
 
@@ -94,7 +94,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         dim: int = 10,
         *,
         init: Init = "construct",
-        contract: float = 1.0,
+        init_scale: float = 1.0,
         objective: Objective = "parents",
         seed: int = 0,
         sparse: bool = False,
@@ -107,19 +107,20 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
             A :class:`treeball.Hierarchy` or anything :func:`treeball.read` takes.
         init
             ``"construct"``, the capacity-guided construction, or ``"random"``, points near the origin.
-        contract
+        init_scale
             Factor on all radii of a construction: 1 leaves it as it is, and about 0.1 draws it together for training.
         """
-        from ..methods.fit import start
-        from ..readers import read
+        from ..io.readers import read
+        from ..methods.first_vectors import place_first
+        from ..methods.run import Run
+        from ..methods.settings import TrainingSettings
 
-        settings = FitSettings(method="ga-dl", dim=dim, init=init, contract=contract, objective=objective, seed=seed)
-        if not settings.dim:
-            raise InputError(
-                "dim must be a whole number of at least 2: fit the hierarchy with dim auto and use from_model"
-            )
-        hierarchy = read(source)
-        return cls(hierarchy, start(hierarchy, settings).vectors, objective=objective, sparse=sparse)
+        settings = TrainingSettings(
+            method="ga-dl", dim=dim, init=init, init_scale=init_scale, objective=objective, seed=seed
+        )
+        run = Run.begin(read(source), settings)
+        place_first(run)
+        return cls(run.hierarchy, run.vectors, objective=objective, sparse=sparse)
 
     # ---- names and points ----
 
@@ -172,16 +173,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
 
     def to_embedding(self) -> Embedding:
         """The points as they are now as a :class:`treeball.Embedding`, to save, evaluate, diagnose, heal or view."""
-        report = self.hierarchy.report
-        made: dict[str, Any] = {
-            "method": "torch",
-            "objective": self.objective,
-            "version": __version__,
-            "input": self.provenance.get("input") if report is None else report.to_dict(),
-            "log": list(self.log),
-        }
-        if self.provenance:
-            made["started_from"] = {key: self.provenance.get(key) for key in ("method", "seed", "settings")}
+        made = self.provenance.of_network("torch", self.objective, self.hierarchy.report, self.log)
         return Embedding(_to_numpy(self.points), self.hierarchy, "poincare", made)
 
     def to_geoopt(self) -> Any:

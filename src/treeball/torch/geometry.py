@@ -18,11 +18,11 @@ __all__ = [
     "dilate",
     "distance",
     "exp_map",
-    "from_tangent",
+    "from_normal",
     "mobius_add",
     "project",
     "radius",
-    "to_tangent",
+    "to_normal",
     "transport",
 ]
 
@@ -40,7 +40,7 @@ def largest_radius(dtype: torch.dtype, wanted: float | None = None) -> float:
     carried = limits.BALL_RADIUS + math.log(torch.finfo(torch.float64).eps / torch.finfo(dtype).eps)
     if wanted is None:
         return carried
-    most = 34.0 if dtype == torch.float64 else carried
+    most = limits.LARGEST_RADIUS if dtype == torch.float64 else carried
     if not 0.0 < wanted <= most:
         raise InputError(f"max_radius must be above 0 and at most {most:.4g} in {dtype}, not {wanted}")
     return wanted
@@ -61,7 +61,7 @@ def radius(points: Tensor) -> Tensor:
     return 2.0 * torch.asinh(_norm(points) / torch.sqrt(gap(points)))[..., 0]
 
 
-def to_tangent(points: Tensor) -> Tensor:
+def to_normal(points: Tensor) -> Tensor:
     """Vectors at the origin: same direction, Euclidean norm = hyperbolic radius; (..., d) -> (..., d)."""
     length = _norm(points)
     safe = torch.where(length > 0.0, length, 1.0)
@@ -69,10 +69,10 @@ def to_tangent(points: Tensor) -> Tensor:
     return torch.where(length > 0.0, stretch, 2.0) * points
 
 
-def from_tangent(vectors: Tensor, max_radius: float | None = None) -> Tensor:
+def from_normal(vectors: Tensor, max_radius: float | None = None) -> Tensor:
     """Any vectors, such as a network's output, as points of the ball: tanh(|v|/2) v / |v|; (..., d) -> (..., d).
 
-    The exponential map at the origin and the inverse of `to_tangent`: the norm becomes the hyperbolic radius. Beyond
+    The exponential map at the origin and the inverse of `to_normal`: the norm becomes the hyperbolic radius. Beyond
     `max_radius`, by default what the dtype carries, only the direction counts.
     """
     limit = largest_radius(vectors.dtype, max_radius)
@@ -86,7 +86,7 @@ def dilate(points: Tensor, factor: float, max_radius: float | None = None) -> Te
     """k-dilation, the paper's equation 4: d(O, g(x)) = k d(O, x), but no farther than `max_radius`."""
     if not 0.0 < factor < math.inf:
         raise InputError(f"a dilation needs a positive, finite factor, not {factor}")
-    return from_tangent(factor * to_tangent(points), max_radius)
+    return from_normal(factor * to_normal(points), max_radius)
 
 
 def mobius_add(x: Tensor, y: Tensor) -> Tensor:

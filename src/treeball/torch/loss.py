@@ -60,7 +60,7 @@ def geometry_aware_loss(
 ) -> Tensor:
     """The loss of Algorithm 1 for points: heads A (..., d), tails B (..., d), negatives (..., m, d).
 
-    The points may come from a `HyperbolicEmbedding` or, through `from_tangent`, from any network. `PairSampler` draws
+    The points may come from a `HyperbolicEmbedding` or, through `from_normal`, from any network. `PairSampler` draws
     the pairs, their negatives and their weights (equation 5 in its first epochs, equation 2 then). Another `distance`,
     such as the Euclidean one, gives the same loss in another space. Weights and reduction as in `softmax_loss`.
     """

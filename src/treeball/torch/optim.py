@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .geometry import exp_map, gap, largest_radius, project, to_tangent, transport
+from .geometry import exp_map, gap, largest_radius, project, to_normal, transport
 from .parameter import on_ball
 
 __all__ = ["RiemannianAdam", "RiemannianSGD"]
@@ -78,7 +78,7 @@ class _OnTheBall:
         a = gap(x)
         gradient = 0.25 * a * a * gradient
         if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * 0.5 * a * to_tangent(x)
+            gradient = gradient + group["weight_decay"] * 0.5 * a * to_normal(x)
         velocity, moment = self._velocity(x, gradient, rows, state, group)
         new = exp_map(x, -group["lr"] * velocity)
         # A group that was loaded from an optimiser of torch has no limit of its own.

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..hierarchy import Hierarchy
-from ..methods.descent import Pairs
-from ..settings import FitSettings, Objective
+from ..methods.pairs import Pairs
+from ..methods.settings import ClosureSettings
+from ..types import Objective
 
 __all__ = ["Batch", "PairSampler"]
 
@@ -60,7 +61,7 @@ class PairSampler:
         seed: int = 0,
         device: Any = None,
     ) -> None:
-        self.settings = FitSettings(
+        self.settings = ClosureSettings(
             method="ga-rw", objective=objective, batch=batch, negatives=negatives, eta_tc=eta_tc, n_tc=n_tc,
             weighted=weighted, seed=seed,
         )  # fmt: skip

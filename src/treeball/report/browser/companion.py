@@ -9,16 +9,12 @@ different subtrees never meet, hence no edges cross.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...engine.cpu.compiler import compiled
 from ...hierarchy import Hierarchy
-from ...kernels.compiler import compiled
-from ...settings import Objective
+from ...types import Floats, Ints, Objective
 from .order import LevelOrder, count_leaves
 from .places import Places
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Chosen by eye: what looks calm on mammals, verbs, nouns and the catalogue alike.
 WIDEST_CONE = 0.7 * np.pi
@@ -95,16 +91,16 @@ def squared_cosh(source: int, parent: Ints, turn: Floats, cosh: Floats, sinh: Fl
 def sampled_map(places: Places, order: LevelOrder, hierarchy: Hierarchy, objective: Objective) -> tuple[float, int]:
     """MAP of a layout over a random sample of nodes, and the size of the sample; distances are those of the picture."""
     pointers, positives = hierarchy.positives(objective)
-    bearing = np.flatnonzero(np.diff(pointers))
+    with_positives = np.flatnonzero(np.diff(pointers))
     most = min(_MOST, max(_FEWEST, _WALKED_NODES // len(order)))
-    if bearing.size > most:
-        bearing = np.random.default_rng(0).choice(bearing, most, replace=False)
-    if not bearing.size:
+    if with_positives.size > most:
+        with_positives = np.random.default_rng(0).choice(with_positives, most, replace=False)
+    if not with_positives.size:
         return float("nan"), 0
     turn, cosh, sinh = 0.5 * places.angle, np.cosh(0.5 * places.length), np.sinh(0.5 * places.length)
     frame = np.empty((len(order), 4))
-    precision = np.empty(bearing.size)
-    for i, code in enumerate(bearing):
+    precision = np.empty(with_positives.size)
+    for i, code in enumerate(with_positives):
         source = int(order.position[code])
         squared_cosh(source, order.parent, turn, cosh, sinh, frame)
         key = np.square(frame[:, :2]).sum(axis=1)
@@ -116,4 +112,4 @@ def sampled_map(places: Places, order: LevelOrder, hierarchy: Hierarchy, objecti
         closer = np.array([np.count_nonzero(key <= limit * (1 + 1e-12)) for limit in reach])
         rank = np.arange(1, own.size + 1)
         precision[i] = (rank / (rank + closer)).mean()
-    return float(precision.mean()), int(bearing.size)
+    return float(precision.mean()), int(with_positives.size)

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...evaluation import Evaluation
-from ...settings import Objective
+from ...types import Floats, Ints, Objective
 from .nearest import nearest_nodes
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEAREST = 5
 NEAREST_UP_TO_NODES = 200_000  # beyond this the search takes longer than anyone waits for a page

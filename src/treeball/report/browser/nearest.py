@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...search import SearchTree
+from ...types import Ints
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
 
-Ints = NDArray[np.int64]
-
 
 def nearest_nodes(embedding: Embedding, count: int, threads: int = 0) -> Ints:
     """Codes (n, count) of the nodes nearest to each node, nearest first; -1 where there are fewer, no added root."""
-    tree = SearchTree(*embedding.ranking_coordinates())
+    tree = embedding.search_tree
     added = embedding.hierarchy.virtual_root
     own = np.arange(len(embedding))
     if added is None:

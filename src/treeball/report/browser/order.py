@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...engine.cpu.compiler import compiled
 from ...hierarchy import Hierarchy
-from ...kernels.compiler import compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ...types import Floats, Ints
 
 
 @dataclass(frozen=True)

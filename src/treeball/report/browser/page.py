@@ -6,7 +6,6 @@ import base64
 import hashlib
 import html
 import json
-import math
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._version import __version__
-from ...files import atomic_write
-from ...settings import Objective
+from ...io.atomic import atomic_write
+from ...types import Objective
+from ...words import json_number
 from . import packing
 from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
@@ -112,7 +112,7 @@ def _picture(embedding: Embedding, facts: Facts) -> tuple[LevelOrder, Places, di
     order = level_order(hierarchy)
     places = companion(order)
     score, sample = sampled_map(places, order, hierarchy, facts.evaluation.objective)
-    return order, places, {"map": _number(score), "sample": sample, "power": SHARE_POWER}
+    return order, places, {"map": json_number(score), "sample": sample, "power": SHARE_POWER}
 
 
 def _summary(embedding: Embedding, facts: Facts, title: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _summary(embedding: Embedding, facts: Facts, title: str) -> dict[str, Any]:
         **facts.evaluation.to_dict(),
         "title": title,
         "geometry": embedding.geometry,
-        "method": provenance.get("method"),
+        "method": provenance.method,
         "version": __version__,
         "virtual_root": embedding.hierarchy.virtual_root is not None,
         "pairs": int(facts.evaluation.ranking.ranks.size),
@@ -210,7 +210,3 @@ def _inert_json(value: Any) -> str:
     """JSON without the characters that could end a script element or begin a comment."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...geometry import poincare
+from ...types import Floats
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Places:
 
 def shows_vectors(embedding: Embedding) -> bool:
     """Whether the picture can be the vectors themselves: two hyperbolic dimensions."""
-    return embedding.dim == 2 and embedding.geometry != "euclidean"
+    return embedding.dim == 2 and embedding.space.is_hyperbolic
 
 
 def places_of_vectors(embedding: Embedding) -> Places:

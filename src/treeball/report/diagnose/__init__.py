@@ -13,9 +13,9 @@ import numpy as np
 from ...embedding import Embedding
 from ...errors import InputError
 from ...evaluation import Evaluation
-from ...files import atomic_write
-from ...methods.capacity import Sufficiency
-from ...settings import Objective
+from ...io.atomic import atomic_write
+from ...methods.sufficiency import Sufficiency
+from ...types import Objective
 from ...workers import thread_count
 from .advice import Advice, Commands, advise
 from .groups import Group, RankedPairs, by_children, by_depth, by_offender, by_subtree
@@ -151,7 +151,7 @@ def diagnose(
     examiner = Examiner(embedding, evaluation, commands)
     return Diagnosis(
         model=model,
-        method=str(embedding.provenance.get("method", "unknown method")),
+        method=embedding.provenance.method or "unknown method",
         geometry=embedding.geometry,
         evaluation=evaluation,
         by_depth=by_depth(pairs, hierarchy),

@@ -35,7 +35,7 @@ class Commands:
         self.embedding = embedding
         self.evaluation = evaluation
         self.model = model
-        made = embedding.provenance.get("input") or {}
+        made = embedding.provenance.input or {}
         source = str(made.get("source") or "")
         # Only what was read from a file, or is shipped, can be named on a command line.
         self.source = source if made.get("sha256") or source.startswith("example:") else "SOURCE"
@@ -43,7 +43,7 @@ class Commands:
     @property
     def can_heal(self) -> bool:
         """Whether heal takes such a model."""
-        return self.embedding.geometry != "euclidean" and self.evaluation.objective == "parents"
+        return self.embedding.space.is_hyperbolic and self.evaluation.objective == "parents"
 
     @property
     def mostly_healthy(self) -> bool:
@@ -101,7 +101,7 @@ def advise(
         seen = "Every node" if evaluation.ranking.is_exact else "Every sampled node"
         return (Advice(f"{seen} is nearer to its {evaluation.objective} than to anything else: nothing to treat."),)
     share, advice = f"{ill / pairs:.1%}", []
-    if embedding.geometry == "euclidean":
+    if not embedding.space.is_hyperbolic:
         advice.append(
             Advice("Euclidean space has no room for a tree that branches: use a hyperbolic one.", commands.refit())
         )
@@ -129,7 +129,7 @@ def advise(
 
 def _stopped_early(commands: Commands) -> list[Advice]:
     made = commands.embedding.provenance
-    done, wanted = made.get("epochs_done"), (made.get("settings") or {}).get("epochs")
+    done, wanted = made.epochs_done, made.settings.get("epochs")
     if not done or not wanted or done >= wanted:
         return []
     return [Advice(f"Its training stopped after {done:,} of {wanted:,} epochs.", commands.resume())]

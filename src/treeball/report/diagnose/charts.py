@@ -10,7 +10,7 @@ import numpy as np
 
 from ...evaluation.illness import KINDS
 from ...limits import BALL_RADIUS_GONE
-from ...methods.capacity import Sufficiency
+from ...methods.sufficiency import Sufficiency
 from .groups import Group
 from .room import Dilated, Precision, radius_enough, short_of_room
 from .words import KIND_WORDS

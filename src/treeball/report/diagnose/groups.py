@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY, KINDS
 from ...hierarchy import Hierarchy
-
-Ints = NDArray[np.int64]
+from ...types import Ints
 
 _DOMINANT = 0.7
 

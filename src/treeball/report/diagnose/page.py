@@ -13,18 +13,18 @@ import numpy as np
 
 from ..._version import __version__
 from ...evaluation.illness import KINDS
+from ...geometry.spaces import space_of
 from . import charts
 from .groups import Group
 from .room import short_of_room
 from .words import KIND_WORDS, capacity_cells
 
 if TYPE_CHECKING:
-    from ...methods.capacity import Sufficiency
+    from ...methods.sufficiency import Sufficiency
     from . import Diagnosis
     from .room import CapacityRow
     from .worst import WorstNode, WorstPair
 
-_SPACES = {"poincare": "Poincaré ball", "lorentz": "hyperboloid", "euclidean": "Euclidean space"}
 _SUBTREES = 12
 _ROWS = 200
 
@@ -72,7 +72,7 @@ def _head(diagnosis: Diagnosis) -> str:
     sampled = "" if ranking.is_exact else f", {ranking.sources.size:,} of them ranked"
     return (
         f"<header><h1>Diagnosis of {_escape(diagnosis.model)}</h1>"
-        f"<p>method {_escape(diagnosis.method)}, {_SPACES[diagnosis.geometry]}, dimension {scores.dim}; "
+        f"<p>method {_escape(diagnosis.method)}, {space_of(diagnosis.geometry).title}, dimension {scores.dim}; "
         f"{scores.nodes:,} nodes{sampled}; "
         f"objective {scores.objective}</p></header>\n<dl class=tiles>{shown}</dl>\n"
         f"<section class=kinds>{charts.kinds_bar(pairs, list(counts.values()))}"

@@ -14,12 +14,9 @@ from ...evaluation.illness import CAPACITY, KINDS
 from ...geometry.capacity import insufficient, log_guaranteed, log_lower_bound, radius_needed_upper
 from ...geometry.dilation import dilate_ball
 from ...limits import BALL_RADIUS, BALL_RADIUS_GONE, radius_resolution
-from ...methods.capacity import Sufficiency, sufficiency
-from ...settings import Objective
+from ...methods.sufficiency import Sufficiency, sufficiency
+from ...types import Floats, Objective
 from .groups import RankedPairs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0)
 # Nodes to look at, and how many comparisons with other nodes that may take.
@@ -126,7 +123,7 @@ class Dilated:
 
 def measure_capacity(embedding: Embedding, threads: int) -> Sufficiency | None:
     """Room around the inner nodes, or around a sample of them; None in Euclidean space, which has no such bounds."""
-    if embedding.geometry == "euclidean":
+    if not embedding.space.is_hyperbolic:
         return None
     ball, _ = embedding.ranking_coordinates()
     sample = _sample(_CAPACITY_NODES, _CAPACITY_COMPARISONS, len(embedding))
@@ -187,19 +184,19 @@ def measure_precision(embedding: Embedding, evaluation: Evaluation) -> Precision
     """How far out the nodes are, and what float64 can still tell apart there."""
     radii = embedding.radii()
     top = float(radii.max())
-    hyperbolic = embedding.geometry != "euclidean"
+    hyperbolic = embedding.space.is_hyperbolic
     parent = embedding.hierarchy.primary_parent.astype(np.int64)
     below = np.flatnonzero(parent >= 0)
     edges = embedding.distances_between(below, parent[below])
-    record = embedding.provenance.get("clamped") or {}
-    limit = record.get("at_radius") if hyperbolic else None
+    clamped = embedding.provenance.clamped
+    limit = clamped.at_radius if hyperbolic else None
     bins = np.linspace(0.0, max(top, 1e-9), _HISTOGRAM_BINS + 1)
     return Precision(
         max_radius=top,
         median_radius=float(np.median(radii)),
         limit=limit,
         at_limit=0 if limit is None else int(np.count_nonzero(radii > limit - 1e-3)),
-        clamped=int(record.get("times", 0)),
+        clamped=clamped.times,
         carried=BALL_RADIUS if hyperbolic else None,
         gone=BALL_RADIUS_GONE if hyperbolic else None,
         resolution=_resolution(top) if hyperbolic else None,
@@ -236,7 +233,7 @@ def _resolution(radius: float) -> float:
 def try_dilations(embedding: Embedding, objective: Objective, threads: int) -> tuple[Dilated, ...]:
     """Dilate the vectors by each of `FACTORS` and look again, always at the same nodes; factor 1 is how they are."""
     hierarchy = embedding.hierarchy
-    if embedding.geometry == "euclidean" or hierarchy.n_edges == 0:
+    if not embedding.space.is_hyperbolic or hierarchy.n_edges == 0:
         return ()
     ball, _ = embedding.ranking_coordinates()
     sample = _sample(_DILATED_NODES, _DILATED_COMPARISONS, len(embedding))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...methods.capacity import Sufficiency
+from ...methods.sufficiency import Sufficiency
 from .groups import bin_label, bin_of
 from .room import CapacityRow
 

@@ -13,16 +13,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...embedding import Embedding
 from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY, INTRA_SUBTREE, KINDS
+from ...types import Ints
 from .advice import Commands
 from .groups import RankedPairs, subtree_of, top_nodes
 from .room import radius_enough, short_of_room
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -245,7 +243,7 @@ class Examiner:
 
     def _room(self, node: int) -> float | None:
         """Distance of a node to its k-th nearest, k being the number of its children."""
-        if self.embedding.geometry == "euclidean":
+        if not self.embedding.space.is_hyperbolic:
             return None
         if node not in self._rooms:
             everyone = np.arange(self.hierarchy.n_nodes)
@@ -254,7 +252,7 @@ class Examiner:
         return self._rooms[node]
 
     def _enough(self, node: int) -> float | None:
-        if self.embedding.geometry == "euclidean":
+        if not self.embedding.space.is_hyperbolic:
             return None
         return float(radius_enough(self._children(node), self.embedding.dim))
 

@@ -1,0 +1,230 @@
+"""Embedding: the vectors of a hierarchy's nodes, what made them, and the questions they answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator
+from copy import copy
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..geometry.spaces import Space, space_of
+from ..hierarchy import Hierarchy
+from ..hierarchy.names import Names
+from ..limits import UNIT_ROUNDOFF
+from ..nearest import search_tree
+from ..types import Floats, Geometry, Objective
+from ._provenance import Provenance
+from ._questions import Questions
+
+if TYPE_CHECKING:
+    from ..engine.cpu.search_tree import SearchTree
+    from ..evaluation import Evaluation
+    from ..io.vectors._export import Export
+    from ..methods._insert import Insertion
+    from ..types import Coordinates
+
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+class Embedding(Questions):
+    """Vectors for the nodes of a hierarchy; the result of :func:`treeball.fit` and :func:`treeball.load`.
+
+    Attributes
+    ----------
+    vectors : float64 (n, dim), or (n, dim + 1) for the geometry lorentz, time first
+        Read-only; row i belongs to ``hierarchy.names[i]``.
+    hierarchy : Hierarchy
+    space : Space
+        Where they live; see :mod:`treeball.geometry.spaces`. Given by its name, the geometry.
+    provenance : Provenance
+        What made the vectors: method, objective, all settings, seed, version, input and its SHA-256, scores.
+    """
+
+    def __init__(
+        self,
+        vectors: Floats,
+        hierarchy: Hierarchy,
+        geometry: Geometry = "poincare",
+        provenance: Provenance | None = None,
+    ) -> None:
+        space = space_of(geometry)
+        roundoff = _roundoff(vectors)
+        vectors = np.array(vectors, np.float64, order="C")
+        if vectors.ndim != 2 or vectors.shape[0] != hierarchy.n_nodes:
+            raise InputError(
+                f"the vectors have shape {vectors.shape}, but the hierarchy has {hierarchy.n_nodes:,} nodes: "
+                "give one row per node"
+            )
+        _require_points(vectors, hierarchy, space, roundoff)
+        vectors.flags.writeable = False
+        self.vectors = vectors
+        self.hierarchy = hierarchy
+        self.space = space
+        self.provenance = Provenance() if provenance is None else provenance
+        if not isinstance(self.provenance, Provenance):
+            raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
+        self._evaluations: dict[Objective, Evaluation] = {}
+
+    # ---- shape and names ----
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the space."""
+        return self.space.dim(int(self.vectors.shape[1]))
+
+    @property
+    def geometry(self) -> Geometry:
+        """Name of its space: ``"poincare"``, ``"lorentz"`` or ``"euclidean"``."""
+        return self.space.name
+
+    @property
+    def objective(self) -> Objective:
+        """What the embedding was made for: ``"parents"`` unless its provenance says otherwise."""
+        return self.provenance.objective
+
+    @property
+    def names(self) -> Names:
+        """Names of the nodes, in the order of the vectors."""
+        return self.hierarchy.names
+
+    def __len__(self) -> int:
+        return self.hierarchy.n_nodes
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.hierarchy.names)
+
+    def __contains__(self, name: Hashable) -> bool:
+        return name in self.hierarchy.names
+
+    def __getitem__(self, name: Hashable) -> Floats:
+        return np.asarray(self.vectors[self.hierarchy.names.index_of(name)])
+
+    def __repr__(self) -> str:
+        method = self.provenance.method or "unknown method"
+        return f"<Embedding of {len(self):,} nodes, {self.geometry} dim {self.dim}, {method}>"
+
+    # ---- distances; what else one can ask is in treeball.embedding._questions ----
+
+    def distances_between(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
+        """Distances of pairs of nodes given by their codes, which broadcast."""
+        first, second = np.broadcast_arrays(first, second)
+        result = np.empty(first.size)
+        # A block at a time: millions of pairs would else be copied, vectors and all, at once.
+        step = max(1, _NUMBERS_AT_ONCE // self.vectors.shape[1])
+        for begin in range(0, first.size, step):
+            part = slice(begin, begin + step)
+            result[part] = self.space.distance(self.vectors[first.flat[part]], self.vectors[second.flat[part]])
+        return result.reshape(first.shape)
+
+    def ball(self) -> Floats:
+        """Coordinates in the Poincaré ball, (n, dim), of an embedding in hyperbolic space."""
+        return self.space.to_ball(self.vectors)
+
+    @cached_property
+    def search_tree(self) -> SearchTree:
+        """Exact index over all nodes, built on first use; an added root is in it."""
+        return search_tree(*self.ranking_coordinates())
+
+    def read_back(self) -> Hierarchy:
+        """The hierarchy that distances alone show: every node below its nearest."""
+        return self._read_back
+
+    @cached_property
+    def _read_back(self) -> Hierarchy:
+        from ._read_back import read_back
+
+        return read_back(self)
+
+    def radii(self) -> Floats:
+        """Distance of every node from the origin, (n,)."""
+        return self.space.radius(self.vectors)
+
+    def _distances_from(self, code: int) -> Floats:
+        return self.space.distance(self.vectors[code], self.vectors)
+
+    def ranking_coordinates(self) -> tuple[Floats, Floats]:
+        """Coordinates x (n, d) and factors f (n,) such that ``|x_u - x_v|^2 f_v`` orders v like the distance from u."""
+        return self.space.ranking_coordinates(self.vectors)
+
+    def with_provenance(self, provenance: Provenance) -> Embedding:
+        """The same vectors with another record of what made them."""
+        twin = copy(self)
+        twin.provenance = provenance
+        return twin
+
+    # ---- scores and files ----
+
+    def evaluate(self, objective: Objective | None = None, **options: Any) -> Evaluation:
+        """Scores against the hierarchy; see :func:`treeball.evaluate`. Exact ones are kept.
+
+        They are those of all nodes: whoever leaves the sample to us, or asks for none, gets them again at once.
+        """
+        from ..evaluation import evaluate
+
+        objective = objective or self.objective
+        known = self._evaluations.get(objective)
+        if known is not None and not options.get("sample") and "score" not in options:
+            return known
+        evaluation = evaluate(self, objective, **options)
+        if evaluation.ranking.is_exact and "score" not in options:
+            self._evaluations[objective] = evaluation
+        return evaluation
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a self-describing Parquet file, whole or not at all; :func:`treeball.load` reads it back.
+
+        Names are saved as text; integers come back as integers, other ids (tuples, dates, ...) as their text.
+        """
+        from ..io.model_file import save
+
+        return save(self, Path(path))
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
+        """Write the vectors for other tools; see :func:`treeball.io.vectors._export.export`."""
+        from ..io.vectors._export import export
+
+        return export(self, Path(path), **options)
+
+    def insert(self, edges: Any = None, **options: Any) -> Insertion:
+        """Add nodes, or remove, rename and move some, in a new embedding; see :func:`treeball.insert`."""
+        from ..methods._insert import insert
+
+        return insert(self, edges, **options)
+
+    def to_pandas(self, coordinates: Coordinates | None = None) -> Any:
+        """A DataFrame with a row for each node; see :func:`treeball.io.frames.to_pandas`."""
+        from ..io.frames import to_pandas
+
+        return to_pandas(self, coordinates)
+
+    def to_networkx(self) -> Any:
+        """A directed graph child -> parent with vectors and distances; see :func:`treeball.io.frames.to_networkx`."""
+        from ..io.frames import to_networkx
+
+        return to_networkx(self)
+
+
+def _require_points(vectors: Floats, hierarchy: Hierarchy, space: Space, roundoff: float) -> None:
+    """One vector at the rim or with a NaN would poison every distance: refuse it by name."""
+    finite = np.asarray(np.isfinite(vectors).all(axis=1))
+    wrong, why = space.outside(np.where(finite[:, None], vectors, 0.0), roundoff)
+    wrong |= ~finite
+    if wrong.any():
+        code = int(np.flatnonzero(wrong)[0])
+        what = why if finite[code] else "is not finite"
+        raise InputError(
+            f"the vector of {hierarchy.names[code]!r} {what} ({int(wrong.sum()):,} such): "
+            "scale the vectors into the space, or name their geometry"
+        )
+
+
+def _roundoff(vectors: Any) -> float:
+    """Relative rounding of the numbers given, by which a point of the hyperboloid is judged."""
+    dtype = np.asarray(vectors).dtype
+    return float(np.finfo(dtype).eps) / 2 if dtype.kind == "f" else UNIT_ROUNDOFF

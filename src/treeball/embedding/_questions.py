@@ -1,0 +1,166 @@
+"""What one can ask an embedding: neighbours, distances and relatives, for one node or for several."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..types import Floats, Source
+from . import _answers
+from ._answers import Ancestry
+
+__all__ = ["Questions"]
+
+Several: TypeAlias = "list[Any] | NDArray[Any]"
+Neighbors: TypeAlias = "list[tuple[Hashable, float]]"
+NO_PARENTS = (
+    "this model was made for the objective ancestors, so a nearest node need not be a parent, and the hierarchy that "
+    "geometry shows is not the true one"
+)
+
+
+class Questions:
+    """The questions of an :class:`treeball.Embedding`.
+
+    A node is given by its name; a list or an array of names asks for each and gives a list of answers. Where a question
+    takes two nodes, lists pair up, and a single node goes with each of a list.
+
+    `source` says what answers: ``"geometry"``, the distances alone, where the nearest node passes for the parent; or
+    ``"hierarchy"``, the one the model was made from. An added root, which only joins several tops, is never an answer.
+
+    A model made for the objective ancestors keeps a node near to all its ancestors, not nearest to its parent. Its
+    geometry knows neighbours, distances and the score of `is_ancestor`; other relatives from it come with a warning.
+    """
+
+    @overload
+    def distance(self, a: Hashable, b: Hashable, source: Source = "geometry") -> float: ...
+    @overload
+    def distance(self, a: Hashable | Several, b: Several, source: Source = "geometry") -> Floats: ...
+    @overload
+    def distance(self, a: Several, b: Hashable | Several, source: Source = "geometry") -> Floats: ...
+    def distance(self, a: Any, b: Any, source: Source = "geometry") -> Any:
+        """Distance between two nodes; from the hierarchy, edges by way of a common ancestor (inf if there is none)."""
+        answer = self._pair(_answers.distance, a, b, source)
+        return answer if isinstance(answer, np.ndarray) else float(answer)
+
+    @overload
+    def neighbors(self, name: Hashable, k: int = 10, source: Source = "geometry") -> Neighbors: ...
+    @overload
+    def neighbors(self, name: Several, k: int = 10, source: Source = "geometry") -> list[Neighbors]: ...
+    def neighbors(self, name: Any, k: int = 10, source: Source = "geometry") -> Any:
+        """The k nearest other nodes with their distances, nearest first; an added root is left out."""
+        return self._one(_answers.neighbors, name, k, source)
+
+    @overload
+    def parent_of(self, name: Hashable, source: Source = "geometry") -> Hashable | None: ...
+    @overload
+    def parent_of(self, name: Several, source: Source = "geometry") -> list[Hashable | None]: ...
+    def parent_of(self, name: Any, source: Source = "geometry") -> Any:
+        """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing.
+
+        None for a top whose nearest node is the root that was added above it. From the hierarchy, the first parent, and
+        None for a root.
+        """
+        _warn_of_no_parents(self, source)
+        return self._one(_answers.parent_of, name, source)
+
+    @overload
+    def children_of(self, name: Hashable, source: Source = "geometry") -> list[Hashable]: ...
+    @overload
+    def children_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
+    def children_of(self, name: Any, source: Source = "geometry") -> Any:
+        """The children: from geometry, the nodes whose nearest node it is (see :meth:`read_back`)."""
+        _warn_of_no_parents(self, source)
+        return self._one(_answers.children_of, name, source)
+
+    @overload
+    def ancestors_of(self, name: Hashable, source: Source = "geometry") -> list[Hashable]: ...
+    @overload
+    def ancestors_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
+    def ancestors_of(self, name: Any, source: Source = "geometry") -> Any:
+        """All ancestors, the nearest first: from geometry, nearest node after nearest node.
+
+        A root has a nearest node too, so the pointers end in two nodes that point at each other: the way ends at the
+        one of them that is nearer to the origin.
+        """
+        _warn_of_no_parents(self, source)
+        return self._one(_answers.ancestors_of, name, source)
+
+    @overload
+    def is_ancestor(self, ancestor: Hashable, name: Hashable, source: Source = "geometry") -> Ancestry: ...
+    @overload
+    def is_ancestor(
+        self, ancestor: Hashable | Several, name: Several, source: Source = "geometry"
+    ) -> list[Ancestry]: ...
+    @overload
+    def is_ancestor(
+        self, ancestor: Several, name: Hashable | Several, source: Source = "geometry"
+    ) -> list[Ancestry]: ...
+    def is_ancestor(self, ancestor: Any, name: Any, source: Source = "geometry") -> Any:
+        """Whether a node is a proper ancestor of another, with a score; see :class:`treeball.embedding.Ancestry`.
+
+        From the geometry of a model made for the objective ancestors only the score means something.
+        """
+        return self._pair(_answers.is_ancestor, ancestor, name, source)
+
+    @overload
+    def common_ancestor(self, a: Hashable, b: Hashable, source: Source = "geometry") -> Hashable | None: ...
+    @overload
+    def common_ancestor(
+        self, a: Hashable | Several, b: Several, source: Source = "geometry"
+    ) -> list[Hashable | None]: ...
+    @overload
+    def common_ancestor(
+        self, a: Several, b: Hashable | Several, source: Source = "geometry"
+    ) -> list[Hashable | None]: ...
+    def common_ancestor(self, a: Any, b: Any, source: Source = "geometry") -> Any:
+        """The nearest node that is above both, or one of them itself; None when only an added root is."""
+        _warn_of_no_parents(self, source)
+        return self._pair(_answers.common_ancestor, a, b, source)
+
+    @overload
+    def path(self, a: Hashable, b: Hashable, source: Source = "geometry") -> list[Hashable]: ...
+    @overload
+    def path(self, a: Hashable | Several, b: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
+    @overload
+    def path(self, a: Several, b: Hashable | Several, source: Source = "geometry") -> list[list[Hashable]]: ...
+    def path(self, a: Any, b: Any, source: Source = "geometry") -> Any:
+        """Nodes from one up to a common ancestor and down to the other; empty when only an added root joins them."""
+        _warn_of_no_parents(self, source)
+        return self._pair(_answers.path, a, b, source)
+
+    @overload
+    def subtree(self, name: Hashable, source: Source = "geometry", depth: int | None = None) -> list[Hashable]: ...
+    @overload
+    def subtree(self, name: Several, source: Source = "geometry", depth: int | None = None) -> list[list[Hashable]]: ...
+    def subtree(self, name: Any, source: Source = "geometry", depth: int | None = None) -> Any:
+        """A node and all below it, each before its children; `depth` limits how many edges below."""
+        _warn_of_no_parents(self, source)
+        return self._one(_answers.subtree, name, source, depth)
+
+    def _one(self, question: Callable[..., Any], name: Any, *options: Any) -> Any:
+        # A name is hashable, tuples included; a list or an array is not.
+        if isinstance(name, Hashable):
+            return question(self, [name], *options)[0]
+        return question(self, list(name), *options)
+
+    def _pair(self, question: Callable[..., Any], first: Any, second: Any, *options: Any) -> Any:
+        if isinstance(first, Hashable) and isinstance(second, Hashable):
+            return question(self, [first], [second], *options)[0]
+        left, right = (None if isinstance(names, Hashable) else list(names) for names in (first, second))
+        left = [first] * len(right or ()) if left is None else left
+        right = [second] * len(left) if right is None else right
+        if len(left) != len(right):
+            raise InputError(f"{len(left):,} and {len(right):,} nodes make no pairs: give lists of the same length")
+        return question(self, left, right, *options)
+
+
+def _warn_of_no_parents(embedding: Any, source: Source) -> None:
+    """Warn whoever asks geometry for relatives where nearest nodes are not parents."""
+    if source == "geometry" and embedding.objective == "ancestors":
+        warnings.warn(f"{NO_PARENTS}: ask with source='hierarchy'", stacklevel=3)

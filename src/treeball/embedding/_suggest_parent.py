@@ -1,0 +1,95 @@
+"""Suggest a parent for a node that is not in the model, from a few nodes that its author knows to be near."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import require_whole
+from ..errors import InputError
+from ._answers import upwards
+
+if TYPE_CHECKING:
+    from . import Embedding
+
+__all__ = ["Suggestion", "suggest_parent"]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A candidate parent.
+
+    Attributes
+    ----------
+    name
+    score
+        Root of the mean squared distance to the neighbours: smaller is better. The best node is the one in their
+        middle: for some siblings, their parent. A neighbour as its own candidate counts with the distance to its
+        nearest node, the length of an edge there, since a node is not its own parent.
+    children
+        How many children it has in the hierarchy.
+    neighbors_below
+        How many of the given neighbours hang below it in the hierarchy, or are it.
+    """
+
+    name: Hashable
+    score: float
+    children: int
+    neighbors_below: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record for JSON."""
+        name = self.name if isinstance(self.name, (str, int)) else str(self.name)
+        return {
+            "node": name,
+            "score": self.score,
+            "children": self.children,
+            "neighbors_below": self.neighbors_below,
+        }
+
+
+def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) -> list[Suggestion]:
+    """Rank candidate parents of a new node by geometry.
+
+    In an embedding made for the objective ancestors everything is near to the root: there the hierarchy ranks them,
+    those above most of the neighbours first, and of them the lowest.
+
+    Parameters
+    ----------
+    near
+        Nodes that the new one is known to be near to: siblings, cousins, or the parent itself.
+    k
+        How many candidates, the best first. Of equally good ones those that have children come first.
+    """
+    require_whole("k", k, 1)
+    names = list(dict.fromkeys(near))
+    if not names:
+        raise InputError("a suggestion needs neighbours: name at least one node that the new one is near to")
+    hierarchy = embedding.hierarchy
+    codes = np.array([hierarchy.names.index_of(name) for name in names], np.int64)
+    everyone = np.arange(len(embedding))
+    squares = np.zeros(len(embedding))
+    others = everyone if hierarchy.virtual_root is None else np.delete(everyone, hierarchy.virtual_root)
+    for code in codes:
+        far = embedding.distances_between(np.full(len(embedding), code), everyone)
+        elsewhere = far[others[others != code]]
+        far[code] = elsewhere.min() if elsewhere.size else 0.0
+        squares += far**2
+    score = np.sqrt(squares / codes.size)
+    children = np.diff(hierarchy.child_ptr)
+    below = np.zeros(len(embedding), np.int64)
+    for code in codes.tolist():
+        below[list(upwards(hierarchy, code))] += 1
+    keys = [everyone, children == 0, score]
+    if embedding.objective == "ancestors":
+        # Of a single neighbour, the parent is as good a candidate as the neighbour itself, one edge lower.
+        level = np.where(below > 0, hierarchy.level - np.isin(everyone, codes) / codes.size, 0.0)
+        keys = [everyone, score, children == 0, -level, -below]
+    order = others[np.lexsort([key[others] for key in keys])][:k]
+    return [
+        Suggestion(hierarchy.names[code], float(score[code]), int(children[code]), int(below[code]))
+        for code in order.tolist()
+    ]

@@ -1,0 +1,113 @@
+"""The engine of the processor: kernels compiled by numba, on all cores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...types import Codes, Floats, Ints, Pointers
+from ...workers import in_parts, in_threads
+from .. import Trained
+from .full_softmax import train_full_softmax
+from .rank import rank_positives, to_blocks
+from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
+from .search_tree import SearchTree
+
+__all__ = ["CpuEngine"]
+
+
+class CpuEngine:
+    """See :class:`treeball.engine.Engine`."""
+
+    name = "cpu"
+
+    def train(
+        self,
+        geometry: str,
+        vectors: Floats,
+        heads: Codes,
+        tails: Codes,
+        weights: Floats,
+        positive_ptr: Pointers,
+        positive_idx: Codes,
+        steps: Floats,
+        *,
+        first_epoch: int,
+        negatives: int,
+        bound: float,
+        seed: int,
+        workers: int,
+    ) -> Trained:
+        """Epochs of equation 2; workers share the vectors without locks."""
+        counters = np.zeros((workers, 5))
+
+        def work(worker: int) -> None:
+            train_epochs(
+                GEOMETRIES[geometry], vectors, heads, tails, weights, positive_ptr, positive_idx, steps, first_epoch,
+                negatives, bound, seed, worker, workers, counters[worker],
+            )  # fmt: skip
+
+        in_threads(work, range(workers), workers)
+        return _trained(counters)
+
+    def train_full_softmax(
+        self,
+        vectors: Floats,
+        heads: Codes,
+        positive_ptr: Pointers,
+        positive_idx: Codes,
+        near: Codes,
+        steps: Floats,
+        *,
+        sharpness: int,
+        first_epoch: int,
+        negatives: int,
+        bound: float,
+        seed: int,
+        workers: int,
+    ) -> Trained:
+        """Epochs of the softmax over all nodes."""
+        counters = np.zeros((workers, 5))
+        most = int(np.diff(positive_ptr).max(initial=0))
+
+        def work(worker: int) -> None:
+            train_full_softmax(
+                vectors, heads, positive_ptr, positive_idx, near, most, steps, first_epoch, negatives, sharpness, bound,
+                seed, worker, workers, counters[worker],
+            )  # fmt: skip
+
+        in_threads(work, range(workers), workers)
+        return _trained(counters)
+
+    def rank(
+        self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int
+    ) -> tuple[Ints, Floats, Ints]:
+        """Ranks, precisions and offenders, from the comparison with every node in blocks."""
+        blocks, factors = to_blocks(coordinates, factor)
+        ranks = np.empty(positive_idx.size, np.int64)
+        precision = np.empty(sources.size)
+        offender = np.empty(sources.size, np.int64)
+
+        def work(part: slice) -> None:
+            ends = slice(part.start, part.stop + 1)
+            rank_positives(
+                coordinates, blocks, factors, sources[part], positive_ptr[ends], positive_idx, ranks, precision[part],
+                offender[part],
+            )  # fmt: skip
+
+        in_parts(work, sources.size, threads)
+        return ranks, precision, offender
+
+    def nearest(self, coordinates: Floats, factor: Floats, nodes: Ints, k: int, threads: int) -> tuple[Ints, Floats]:
+        """Codes and keys of the nearest nodes, by a search tree."""
+        return SearchTree(coordinates, factor).nearest(nodes, k, threads=threads)
+
+
+def _trained(counters: Floats) -> Trained:
+    """What all workers did together, from their counters (workers, 5)."""
+    failed = counters[counters[:, FAILED_EPOCH] >= 0]
+    loss, weight, clamped = counters[:, [LOSS, WEIGHT, CLAMPED]].sum(axis=0)
+    return Trained(
+        loss=float(loss / weight) if weight else 0.0,
+        clamped=int(clamped),
+        failed=(int(failed[0, FAILED_EPOCH]), int(failed[0, FAILED_NODE])) if failed.size else None,
+    )

@@ -1,0 +1,153 @@
+"""compare: what moved, what fell ill and what was healed between two models."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..geometry.alignment import align_euclidean, align_hyperbolic
+from ..hierarchy._diff import Changes, diff
+from ..types import Objective
+from ..words import json_number
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from . import Evaluation
+
+__all__ = ["Comparison", "compare"]
+
+Pair = tuple[Hashable, Hashable]
+
+_QUANTILES = (0.1, 0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models of the same or of two versions of a hierarchy.
+
+    Attributes
+    ----------
+    changes
+        How the hierarchies differ.
+    names, moved
+        The nodes of both models, and how far apart their two places are once the second model has been laid on the
+        first by the best isometry (:mod:`treeball.geometry.alignment`); None when dimension or kind of space differ.
+    edge
+        Median distance of a node to its parent in the first model, to judge `moved` by.
+    scores
+        MAP, mean rank and hits@1 of both, by name.
+    fell_ill, healed
+        Pairs (node, positive) that both models have and that are ill only in the second, only in the first.
+    """
+
+    changes: Changes
+    names: list[Hashable]
+    moved: NDArray[np.float64] | None
+    edge: float
+    objective: Objective
+    scores: dict[str, tuple[float, float]]
+    fell_ill: list[Pair]
+    healed: list[Pair]
+
+    def top_movers(self, count: int = 10) -> list[tuple[Hashable, float]]:
+        """The nodes that moved farthest."""
+        if self.moved is None:
+            return []
+        order = np.argsort(-self.moved, kind="stable")[:count]
+        return [(self.names[place], float(self.moved[place])) for place in order.tolist()]
+
+    def quantiles(self) -> dict[str, float]:
+        """How far the nodes moved: some quantiles and the largest."""
+        if self.moved is None:
+            return {}
+        record = {f"{share:g}": float(np.quantile(self.moved, share)) for share in _QUANTILES}
+        return record | {"1": float(self.moved.max())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record for JSON."""
+        return {
+            "hierarchy": self.changes.to_dict(),
+            "objective": self.objective,
+            "scores": {name: [json_number(value) for value in both] for name, both in self.scores.items()},
+            "moved": None
+            if self.moved is None
+            else {
+                "nodes": len(self.names),
+                "quantiles": self.quantiles(),
+                "median_edge": json_number(self.edge),
+                "top": [{"node": str(name), "distance": far} for name, far in self.top_movers()],
+            },
+            "fell_ill": [[str(name) for name in pair] for pair in self.fell_ill],
+            "healed": [[str(name) for name in pair] for pair in self.healed],
+        }
+
+
+def compare(first: Embedding, second: Embedding, objective: Objective | None = None, *, threads: int = 0) -> Comparison:
+    """Compare two embeddings node by node.
+
+    Parameters
+    ----------
+    objective
+        What makes a pair ill; by default what the first model was trained for.
+    threads
+        0 uses all cores.
+    """
+    changes = diff(first.hierarchy, second.hierarchy)
+    places = [
+        (code, second.names.index_of(name))
+        for code, name in enumerate(first.names)
+        if code != first.hierarchy.virtual_root and name in second.names
+    ]
+    places = [(a, b) for a, b in places if b != second.hierarchy.virtual_root]
+    if not places:
+        raise InputError(
+            f"the two models have no node in common (such as {first.names[0]!r} and {second.names[0]!r}): "
+            "there is nothing to compare"
+        )
+    codes = np.array(places, np.int64)
+    objective = objective or first.objective
+    before, after = (model.evaluate(objective, threads=threads) for model in (first, second))
+    old, new = _pairs(before, first), _pairs(after, second)
+    both = old.keys() & new.keys()
+    child, parent = first.hierarchy.edges()
+    return Comparison(
+        changes=changes,
+        names=first.names.take(codes[:, 0]),
+        moved=_moved(first, second, codes),
+        edge=float(np.median(first.distances_between(child, parent))) if child.size else float("nan"),
+        objective=objective,
+        scores={
+            "map": (before.map, after.map),
+            "mean_rank": (before.mean_rank, after.mean_rank),
+            "hits_at_1": (before.hits_at_1, after.hits_at_1),
+        },
+        fell_ill=[pair for pair in new if pair in both and new[pair] and not old[pair]],
+        healed=[pair for pair in old if pair in both and old[pair] and not new[pair]],
+    )
+
+
+def _moved(first: Embedding, second: Embedding, codes: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    if first.dim != second.dim or first.space.is_hyperbolic != second.space.is_hyperbolic:
+        return None
+    if not first.space.is_hyperbolic:
+        return align_euclidean(second.vectors[codes[:, 1]], first.vectors[codes[:, 0]])[2]
+    if first.space is second.space and np.array_equal(first.vectors[codes[:, 0]], second.vectors[codes[:, 1]]):
+        return np.zeros(len(codes))
+    lifted = [model.space.to_hyperboloid(model.vectors) for model in (first, second)]
+    return align_hyperbolic(lifted[1][codes[:, 1]], lifted[0][codes[:, 0]])[2]
+
+
+def _pairs(evaluation: Evaluation, embedding: Embedding) -> dict[Pair, bool]:
+    """Every positive pair that was ranked, and whether it is ill."""
+    ranking = evaluation.ranking
+    names = list(embedding.names)
+    node = np.repeat(ranking.sources, np.diff(ranking.positive_ptr))
+    return {
+        (names[a], names[b]): ill
+        for a, b, ill in zip(node.tolist(), ranking.positive_idx.tolist(), (ranking.ranks > 1).tolist(), strict=True)
+    }

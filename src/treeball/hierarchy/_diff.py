@@ -1,0 +1,155 @@
+"""What is different between two versions of a hierarchy."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Set
+from dataclasses import dataclass
+from typing import Any
+
+from . import Hierarchy
+
+__all__ = ["Changes", "diff"]
+
+_LEAST_LIKENESS = 0.6
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Nodes that two hierarchies do not have in common, and those that hang elsewhere; an added root does not count.
+
+    Attributes
+    ----------
+    added, removed
+        Nodes of the second only, and of the first only, less those in `renamed`.
+    renamed
+        (old, new) of nodes that are probably the same: of the nodes in both versions, the same are their children; or,
+        having none, the one is all that went and the other all that came below the same parents, and they are spelled
+        alike, the parent's name left out where both begin with it, as paths do.
+    reparented
+        (node, parents before, parents after) of nodes in both.
+    common
+        How many nodes are in both.
+    """
+
+    added: tuple[Hashable, ...]
+    removed: tuple[Hashable, ...]
+    renamed: tuple[tuple[Hashable, Hashable], ...]
+    reparented: tuple[tuple[Hashable, tuple[Hashable, ...], tuple[Hashable, ...]], ...]
+    common: int
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.renamed or self.reparented)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record for JSON, with names as text."""
+        return {
+            "common": self.common,
+            "added": [str(name) for name in self.added],
+            "removed": [str(name) for name in self.removed],
+            "renamed": [{"from": str(old), "to": str(new)} for old, new in self.renamed],
+            "reparented": [
+                {"node": str(node), "from": [str(name) for name in old], "to": [str(name) for name in new]}
+                for node, old, new in self.reparented
+            ],
+        }
+
+
+def diff(before: Hierarchy, after: Hierarchy) -> Changes:
+    """Compare two hierarchies by the names of their nodes."""
+    old, new = _parents(before), _parents(after)
+    kinds = [{isinstance(name, str) for name in side} for side in (old, new)]
+    if {True} in kinds and {False} in kinds:  # a file may hold as text what a table or a model holds as numbers
+        old, new = _as_text(old), _as_text(new)
+    removed = [name for name in old if name not in new]
+    added = [name for name in new if name not in old]
+    renamed = _renamed(old, new, removed, added)
+    now = dict(renamed)
+    reparented = [
+        (name, parents, new[name])
+        for name, parents in old.items()
+        if name in new and {now.get(parent, parent) for parent in parents} != set(new[name])
+    ]
+    gone, come = {one for one, _ in renamed}, {other for _, other in renamed}
+    return Changes(
+        tuple(name for name in added if name not in come),
+        tuple(name for name in removed if name not in gone),
+        tuple(renamed),
+        tuple(reparented),
+        len(old) - len(removed),
+    )
+
+
+def _parents(hierarchy: Hierarchy) -> dict[Hashable, tuple[Hashable, ...]]:
+    names = list(hierarchy.names)
+    return {
+        names[code]: tuple(names[parent] for parent in hierarchy.parents_of(code) if parent != hierarchy.virtual_root)
+        for code in range(hierarchy.n_nodes)
+        if code != hierarchy.virtual_root
+    }
+
+
+def _as_text(parents: dict[Hashable, tuple[Hashable, ...]]) -> dict[Hashable, tuple[Hashable, ...]]:
+    return {str(name): tuple(str(parent) for parent in above) for name, above in parents.items()}
+
+
+def _renamed(
+    old: dict[Hashable, tuple[Hashable, ...]],
+    new: dict[Hashable, tuple[Hashable, ...]],
+    removed: list[Hashable],
+    added: list[Hashable],
+) -> list[tuple[Hashable, Hashable]]:
+    # Children that came or went themselves tell nothing.
+    common = old.keys() & new.keys()
+    children_before, children_after = _children(old, common), _children(new, common)
+    pairs = _unique_matches(
+        {name: frozenset(children_before[name]) for name in removed if name in children_before},
+        {name: frozenset(children_after[name]) for name in added if name in children_after},
+    )
+    now = dict(pairs)
+    leaves = _unique_matches(
+        {
+            name: frozenset(now.get(parent, parent) for parent in old[name])
+            for name in removed
+            if name not in children_before and old[name]
+        },
+        {name: frozenset(new[name]) for name in added if name not in children_after and new[name]},
+    )
+    alike = [
+        (one, other) for one, other in leaves if _likeness((one, old[one]), (other, new[other])) >= _LEAST_LIKENESS
+    ]
+    return pairs + alike
+
+
+def _likeness(*nodes: tuple[Hashable, tuple[Hashable, ...]]) -> float:
+    """How alike two nodes, given with their parents, are spelled; paths are by their last steps."""
+    steps = [_last_step(name, parents) for name, parents in nodes]
+    one, other = ((step if all(steps) else str(name)).lower() for step, (name, _) in zip(steps, nodes, strict=True))
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _last_step(name: Hashable, parents: tuple[Hashable, ...]) -> str:
+    """What a name adds to that of its parent, as in "Garden > Tools"; empty where it does not begin with it."""
+    found = (re.fullmatch(rf"{re.escape(str(parent))}\W+(.+)", str(name), re.DOTALL) for parent in parents)
+    return next((match.group(1) for match in found if match), "")
+
+
+def _children(parents: dict[Hashable, tuple[Hashable, ...]], counted: Set[Hashable]) -> dict[Hashable, list[Hashable]]:
+    children: dict[Hashable, list[Hashable]] = defaultdict(list)
+    for name, above in parents.items():
+        for parent in above if name in counted else ():
+            children[parent].append(name)
+    return dict(children)
+
+
+def _unique_matches(
+    left: dict[Hashable, frozenset[Hashable]], right: dict[Hashable, frozenset[Hashable]]
+) -> list[tuple[Hashable, Hashable]]:
+    """Pairs of names with the same signature, where it is the only one on either side."""
+    groups: dict[frozenset[Hashable], tuple[list[Hashable], list[Hashable]]] = {}
+    for side, signatures in enumerate((left, right)):
+        for name, signature in signatures.items():
+            groups.setdefault(signature, ([], []))[side].append(name)
+    return [(one[0], other[0]) for one, other in groups.values() if len(one) == len(other) == 1]

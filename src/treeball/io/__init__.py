@@ -1,0 +1,1 @@
+"""Files: hierarchies in, models and vectors in and out, written whole or not at all."""

@@ -1,0 +1,93 @@
+"""pandas and networkx: there and back. Nothing in treeball imports this unless asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..hierarchy import Hierarchy
+from ..types import Coordinates
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+
+__all__ = ["from_pandas", "to_networkx", "to_pandas"]
+
+
+def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> Any:
+    """A DataFrame indexed by node, with the column parent (the first one) and one column for each number.
+
+    The added root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
+    """
+    import pandas as pd
+
+    from ..geometry.coordinates import column_names, to_kind
+
+    hierarchy = embedding.hierarchy
+    values, kind = to_kind(embedding.vectors, embedding.space, coordinates)
+    names = list(hierarchy.names)
+    parents = [None if code in (-1, hierarchy.virtual_root) else names[code] for code in hierarchy.primary_parent]
+    frame = pd.DataFrame(values, columns=column_names(kind, values.shape[1]))
+    frame.insert(0, "parent", pd.Series(parents, dtype=object))
+    frame.index = pd.Index(names, name="node", tupleize_cols=False)
+    return frame if hierarchy.virtual_root is None else frame.drop(index=[names[hierarchy.virtual_root]])
+
+
+def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
+    """An embedding from a DataFrame: nodes in the index or a column ``node``, numbers in all columns but ``parent``.
+
+    The hierarchy is anything :func:`treeball.read` takes, by default the column ``parent``. `options` are those of
+    :func:`treeball.io.vectors._import.import_vectors`.
+    """
+    from ..geometry.coordinates import kind_of_columns
+    from .vectors._import import embedding_of
+    from .vectors.vectors import Vectors
+
+    if "node" in frame.columns:
+        frame = frame.set_index("node")
+    columns = [column for column in frame.columns if column != "parent"]
+    try:
+        values = frame[columns].to_numpy(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"the columns of the frame, but node and parent, must be numbers: {error}") from None
+    if hierarchy is None:
+        if "parent" not in frame.columns:
+            raise InputError("the frame has no column parent: give the hierarchy as well")
+        parents = [None if _is_missing(parent) else parent for parent in frame["parent"]]
+        hierarchy = dict(zip(frame.index, parents, strict=True))
+    vectors = Vectors([str(name) for name in frame.index], values, kind_of_columns([str(name) for name in columns]))
+    return embedding_of(vectors, hierarchy, "the frame", **options)
+
+
+def to_networkx(source: Hierarchy | Embedding) -> Any:
+    """A networkx DiGraph with edges child -> parent, which :func:`treeball.read` reads back to the same hierarchy.
+
+    Edges have their ``weight`` where the hierarchy has weights. Of an embedding, nodes have their ``vector`` and edges
+    their ``distance``. The added root is left out.
+    """
+    import networkx as nx
+
+    hierarchy = source if isinstance(source, Hierarchy) else source.hierarchy
+    names = list(hierarchy.names)
+    graph = nx.DiGraph()
+    kept = [code for code in range(hierarchy.n_nodes) if code != hierarchy.virtual_root]
+    graph.add_nodes_from(names[code] for code in kept)
+    child, parent = hierarchy.edges()
+    attributes: dict[str, Any] = {}
+    if hierarchy.parent_weight is not None:
+        attributes["weight"] = hierarchy.parent_weight.tolist()
+    if not isinstance(source, Hierarchy):
+        attributes["distance"] = source.distances_between(child, parent).tolist()
+        nx.set_node_attributes(graph, {names[code]: source.vectors[code] for code in kept}, "vector")
+    for place, (low, high) in enumerate(zip(child.tolist(), parent.tolist(), strict=True)):
+        if high != hierarchy.virtual_root:
+            graph.add_edge(names[low], names[high], **{name: values[place] for name, values in attributes.items()})
+    return graph
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None or (isinstance(value, float) and np.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+    )

@@ -1,0 +1,190 @@
+"""read(): anything that holds a hierarchy -> Hierarchy."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, TreeballError
+from ...hierarchy import Hierarchy
+from ...hierarchy.read_report import short
+from .formats import directory, taxdump, wordnet
+from .formats.foreign import refuse_foreign
+from .hints import setting
+from .relation import Relation
+from .repair import to_hierarchy
+from .sample import Sample
+from .settings import ReadSettings
+from .source import Source, open_source
+
+_EXAMPLES = {"mammals": "mammals.tsv"}
+
+_TEXT_FORMATS = {
+    "taxdump": "formats.taxdump",
+    "wordnet": "formats.wordnet",
+    "obo": "formats.obo",
+    "rdf": "formats.rdf",
+    "json": "formats.json_tree",
+    "newick": "formats.newick_tree",
+    "table": "tables.parent_table",
+    "edges": "tables.edge_list",
+    "yaml": "formats.yaml_tree",
+    "outline": "formats.outline",
+    "breadcrumbs": "tables.breadcrumbs",
+}
+"""Format -> module with sniff() and read(); of equally confident formats the first wins."""
+
+
+def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) -> Hierarchy:
+    """Read a hierarchy from a file, a folder or a Python object.
+
+    Parameters
+    ----------
+    source
+        A path, ``"-"`` for standard input, ``"example:mammals"``, ``"wordnet:nouns"`` or ``"wordnet:verbs"`` for an
+        installed WordNet, bytes, an open file, or an object: a networkx graph, a pandas, polars or Arrow table, a
+        mapping, an iterable of pairs, a Hierarchy.
+    settings
+        How to read it; the default lets the content decide.
+    **overrides
+        Single settings by name, for instance ``direction="parent-child"`` or ``strict=True``.
+
+    Returns
+    -------
+    hierarchy
+        Its ``report`` says what was understood and repaired: ``print(hierarchy.report)``.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the input, the line and the remedy.
+    """
+    chosen = _settings(settings, overrides)
+    if isinstance(source, Hierarchy):
+        return source
+    if isinstance(source, str):
+        _require_path(source)
+    if isinstance(source, str) and source.startswith("example:"):
+        return _read_example(source, chosen)
+    if isinstance(source, str) and source.startswith("wordnet:"):
+        return _read_installed_wordnet(source, chosen)
+    if isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "read"):
+        return _read_source(source, chosen)
+    if isinstance(source, (str, os.PathLike)):
+        return _read_path(source, chosen)
+    from .formats.objects import read_object
+
+    relation = read_object(source, chosen)
+    return to_hierarchy(relation, f"the {type(source).__name__}", chosen)
+
+
+def _settings(settings: ReadSettings | None, overrides: dict[str, Any]) -> ReadSettings:
+    try:
+        return replace(settings or ReadSettings(), **overrides)
+    except TypeError:
+        known = ReadSettings.__dataclass_fields__
+        unknown = next((name for name in overrides if name not in known), "?")
+        raise InputError(f"there is no setting {unknown!r} for reading: choose from {', '.join(known)}") from None
+
+
+def _require_path(source: str) -> None:
+    if not source.strip():
+        raise InputError("the path is empty: give a path, '-' for standard input or 'example:mammals'")
+    if "\n" in source or "\r" in source:
+        raise InputError(
+            f"a text of several lines ({short(source)}) is no path: give the path of a file, or the content as bytes, "
+            "text.encode()"
+        )
+
+
+def _read_example(source: str, settings: ReadSettings) -> Hierarchy:
+    name = source.removeprefix("example:")
+    if name not in _EXAMPLES:
+        raise InputError(f"there is no example {name!r}: choose from {', '.join(_EXAMPLES)}")
+    data = (resources.files("treeball") / "data" / _EXAMPLES[name]).read_bytes()
+    return _parse(replace(open_source(data), label=source), settings)
+
+
+def _read_installed_wordnet(source: str, settings: ReadSettings) -> Hierarchy:
+    part = source.removeprefix("wordnet:") or settings.part
+    settings = replace(settings, part=part)  # type: ignore[arg-type]  # checked by the settings themselves
+    relation, digest = wordnet.read_folder(wordnet.installed_folder(), settings)
+    return to_hierarchy(relation, source, settings, digest)
+
+
+def _read_path(given: str | os.PathLike[str], settings: ReadSettings) -> Hierarchy:
+    path = Path(given)
+    try:
+        is_folder = given != "-" and path.is_dir()
+    except (OSError, ValueError):
+        is_folder = False  # opening it will say what is wrong
+    if not is_folder:
+        if settings.format == "directory":
+            raise InputError(f"{given} is not a directory: {setting('format', 'directory')} needs one")
+        return _read_source(given, settings)
+    if settings.format == "directory":
+        return to_hierarchy(directory.read_folder(path, settings), str(given), settings)
+    for format, reader in (("wordnet", wordnet), ("taxdump", taxdump)):
+        if settings.format in ("auto", format) and reader.is_folder(path):
+            relation, digest = reader.read_folder(path, settings)
+            return to_hierarchy(relation, str(given), settings, digest)
+    if settings.format in ("wordnet", "taxdump"):
+        needed = {"wordnet": "data.noun or data.verb", "taxdump": "nodes.dmp"}[settings.format]
+        raise InputError(f"{given} holds no {needed}: give the folder of the {settings.format} files")
+    return _read_source(given, settings)  # says that a file belongs here
+
+
+def _read_source(given: Any, settings: ReadSettings) -> Hierarchy:
+    return _parse(open_source(given, settings.encoding), settings)
+
+
+def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
+    format = _format_of(source, settings)
+    try:
+        relation: Relation = import_module(f"{__package__}.{format}").read(source, settings)
+    except TreeballError:
+        raise
+    except (Exception, RecursionError) as error:
+        # The last net under parsers of other people's formats: a user gets a sentence, a developer the cause.
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InputError(
+            f"{source.label} cannot be read as {_spoken(format)} ({type(error).__name__}: {reason}); "
+            f"check the file, or name its format with {setting('format')}"
+        ) from error
+    return to_hierarchy(relation, source.label, settings, source.sha256)
+
+
+def _format_of(source: Source, settings: ReadSettings) -> str:
+    """Module that reads ``source``: as asked for, else the one most confident of the content."""
+    if source.is_container:
+        if settings.format not in ("auto", "parquet"):
+            raise InputError(f"{source.label} is Parquet or Arrow, not {settings.format}: leave the format out")
+        return "tables.columnar"
+    if settings.format == "parquet":
+        return "tables.columnar"
+    sample = Sample.of(source)
+    if settings.format in ("auto", "newick"):
+        refuse_foreign(sample, source.label)
+    if settings.format != "auto":
+        return _TEXT_FORMATS[settings.format]
+    if len(settings.columns) == 1:
+        return _TEXT_FORMATS["breadcrumbs"]
+    best, confidence = "", 0.0
+    for module in _TEXT_FORMATS.values():
+        sure = import_module(f"{__package__}.{module}").sniff(sample, settings)
+        if sure > confidence:
+            best, confidence = module, sure
+    if confidence < 0.1:
+        raise InputError(
+            f"{source.label} has one column: each line needs a child and its parent, separated by tab or comma (or "
+            f"indentation, or paths such as A > B); name the format with {setting('format')} if it is another"
+        )
+    return best
+
+
+def _spoken(module: str) -> str:
+    """What a sentence calls the format of a module: "tables.edge_list" is an edge list."""
+    return module.rpartition(".")[2].replace("_", " ")

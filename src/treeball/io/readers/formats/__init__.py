@@ -1,0 +1,1 @@
+"""Formats of trees and ontologies, one module each with ``sniff`` and ``read``; and Python objects."""

@@ -1,0 +1,45 @@
+"""A directory tree of the file system: folders and files are nodes, named by their path below the top."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ....errors import InputError
+from ....hierarchy.read_report import short
+from ....words import count
+from ..relation import MISSING, Relation, Repair, escape_surrogates
+from ..settings import ReadSettings
+from ..tables.paths import PathTree
+
+
+def read_folder(path: Path, settings: ReadSettings) -> Relation:
+    """Relation of everything below ``path``; links are listed, not followed."""
+    tree = PathTree()
+    top = tree.add(MISSING, escape_surrogates(path.resolve().name or str(path)))
+    pending = [(path, top)]
+    unreadable, first_unreadable = 0, ""
+    while pending:
+        folder, node = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            if folder is path:
+                raise InputError(
+                    f"{path} cannot be listed: {error.strerror or error}; check the path and its permissions"
+                ) from None
+            unreadable += 1
+            first_unreadable = first_unreadable or escape_surrogates(str(folder.relative_to(path)))
+            continue
+        below = []
+        for entry in entries:
+            child = tree.add(node, escape_surrogates(entry.name))
+            if entry.is_dir(follow_symlinks=False):
+                below.append((Path(entry.path), child))
+        pending.extend(reversed(below))
+    relation = tree.to_relation("a directory tree", separator="/", full=True)
+    if unreadable:
+        detail = f"{short(first_unreadable)} could not be listed, so nothing is below it"
+        relation.repairs.append(Repair("folders not listed", unreadable, None, detail))
+        relation.notes.append(f"{count(unreadable, 'folder')} could not be listed, so nothing is below")
+    return relation

@@ -1,0 +1,116 @@
+"""YAML: nested nodes, mappings, lists and records, with every scalar taken as written (``no`` stays ``no``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from ....errors import InputError, MissingExtraError
+from ..relation import Relation
+from ..sample import Sample
+from ..settings import ReadSettings
+from ..source import Source
+from ..tables.columns import is_number
+from .nested import Number, interpret, mapping_of
+
+_KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"|'[^']*'|[^\s#:'"\-\[{&*!|>%@][^#:]*?)\s*:(?:\s+\S.*|\s*)$""")
+_OPENED = re.compile(r":\s*(?:&\S+\s*)?$")
+_ITEM = re.compile(r"^\s*- +\S|^\s*-\s*$")
+
+
+def sniff(sample: Sample, settings: ReadSettings) -> float:
+    """High when every line is ``key:``, ``key: value`` or ``- item``, and some key has lines below it."""
+    lines = [line for line in sample.lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
+    if not lines:
+        return 0.0
+    keys = [_KEY.match(line) is not None for line in lines]
+    if not any(keys) or not all(key or _ITEM.match(line) for key, line in zip(keys, lines, strict=True)):
+        return 0.0
+    if _joins_items(lines):
+        return 0.0
+    opened = any(_OPENED.search(line) for line in lines)
+    declared = sample.text.startswith(("---", "%YAML"))
+    return 0.9 if opened or declared else 0.0
+
+
+def _joins_items(lines: Sequence[str]) -> bool:
+    """Whether an item stands deeper than a plain item above it: YAML joins both to one text, Markdown means a list."""
+    for upper, lower in pairwise(lines):
+        plain_item = _ITEM.match(upper) and not _KEY.match(upper) and not re.match(r"\s*- +[-\[{&*!|>\"']", upper)
+        deeper = len(lower) - len(lower.lstrip()) > len(upper) - len(upper.lstrip())
+        if plain_item and deeper and _ITEM.match(lower) and upper.strip() != "-":
+            return True
+    return False
+
+
+def read(source: Source, settings: ReadSettings) -> Relation:
+    """Relation of whatever shape the YAML has."""
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtraError("pyyaml", "formats", "reading YAML") from None
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        value = _build(yaml.parse(source.text, Loader=loader), yaml)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{source.label}, line {mark.line + 1}" if mark is not None else source.label
+        problem = getattr(error, "problem", None) or "not valid"
+        raise InputError(f"{where}: not valid YAML ({problem}); correct it there") from None
+    except RecursionError:
+        raise InputError(f"{source.label} is nested too deeply for YAML: give an edge list instead") from None
+    except ValueError as error:
+        raise InputError(f"{source.label} is not valid YAML ({error}); correct it") from None
+    return interpret(value, "YAML", source.label, settings)
+
+
+def _build(events: Any, yaml: Any) -> Any:
+    """Value of the first document, built from parser events: iterative, keeps repeated keys, shares aliases."""
+    done: list[Any] = []
+    open_items: list[tuple[list[Any], bool, str | None]] = [(done, False, None)]
+    anchors: dict[str, Any] = {}
+    documents = 0
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                break
+        elif isinstance(event, yaml.ScalarEvent):
+            value = _scalar(event)
+            if event.anchor:
+                anchors[event.anchor] = value
+            open_items[-1][0].append(value)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in anchors:
+                line = event.start_mark.line + 1
+                raise ValueError(f"line {line} refers to an unfinished or unknown anchor {event.anchor!r}")
+            open_items[-1][0].append(anchors[event.anchor])
+        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            open_items.append(([], isinstance(event, yaml.MappingStartEvent), event.anchor))
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            items, is_mapping, anchor = open_items.pop()
+            value = _mapping(items) if is_mapping else items
+            if anchor:
+                anchors[anchor] = value
+            open_items[-1][0].append(value)
+    return done[0] if done else None
+
+
+def _scalar(event: Any) -> Any:
+    text = event.value
+    if event.style not in (None, ""):
+        return text
+    if text in ("", "~", "null", "Null", "NULL"):
+        return None
+    return Number(text) if is_number(text) else text
+
+
+def _mapping(items: list[Any]) -> Any:
+    pairs = []
+    for key, value in zip(items[0::2], items[1::2], strict=True):
+        if isinstance(key, (list, dict)):
+            raise ValueError("a key is itself a list or a mapping")
+        pairs.append((key, value))
+    return mapping_of(pairs)

@@ -1,0 +1,192 @@
+"""Relation: what every format reader hands over, pairs of node codes that repair.py then makes a hierarchy of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...types import Codes
+
+Weights = NDArray[np.float64]
+Direction = Literal["child-parent", "parent-child"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+MISSING = -1
+"""Code of an empty cell: as a parent it declares a root, as a child it is an empty name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Something in the input that had to be changed, and where it was seen first."""
+
+    kind: str
+    count: int
+    line: int | None = None
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Relation:
+    """Pairs of nodes as read, not yet checked.
+
+    Attributes
+    ----------
+    format
+        Format that was read, as the summary names it.
+    names
+        Distinct names (n): an Arrow array, or a list of hashables. A name without a pair is an isolated node.
+    child, parent
+        Codes (m,) into ``names``, or MISSING. When ``direction`` is None they are first and second column only.
+    weights
+        Weight (m,) of each pair, or None.
+    labels
+        Readable label (n,) of each name, None where there is none; or None altogether.
+    prefer_labels
+        Whether nodes are named by label unless the user asks for ids.
+    direction
+        Known direction of the columns, or None when the structure has to tell.
+    default_direction
+        What to assume when the structure cannot tell.
+    columns_given
+        True when the input has two columns whose direction is worth reporting.
+    swapped
+        True when the column of the children stands to the right of that of the parents.
+    is_table
+        True when every node has a row of its own, so that a parent without one is undefined.
+    line_of
+        Line in the file of pair i, or None where lines mean nothing.
+    repairs, notes
+        What the format reader itself changed, and what it wants to tell.
+    """
+
+    format: str
+    names: Any
+    child: Codes
+    parent: Codes
+    weights: Weights | None = None
+    labels: Any = None
+    prefer_labels: bool = False
+    direction: Direction | None = None
+    default_direction: Direction = "child-parent"
+    columns_given: bool = False
+    swapped: bool = False
+    is_table: bool = False
+    line_of: Callable[[int], int | None] | None = None
+    repairs: list[Repair] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def line(self, pair: int) -> int | None:
+        """Line of pair ``pair``, where known."""
+        return None if self.line_of is None else self.line_of(pair)
+
+
+class RelationBuilder:
+    """Collects pairs one by one; for formats and objects that are read in Python."""
+
+    def __init__(self) -> None:
+        self._code_of: dict[Hashable, int] = {}
+        self.child: list[int] = []
+        self.parent: list[int] = []
+        self.weights: list[float] = []
+        self.lines: list[int] = []
+
+    def node(self, name: Hashable) -> int:
+        """Code of ``name``, a new one when it was not seen before."""
+        return self._code_of.setdefault(name, len(self._code_of))
+
+    @property
+    def names(self) -> list[Hashable]:
+        """Names so far, in the order of their codes."""
+        return list(self._code_of)
+
+    def edge(self, child: int, parent: int, weight: float | None = None, line: int | None = None) -> None:
+        """Add a pair of codes; ``weight`` and ``line`` must be given for all pairs or for none."""
+        self.child.append(child)
+        self.parent.append(parent)
+        if weight is not None:
+            self.weights.append(weight)
+        if line is not None:
+            self.lines.append(line)
+
+    def finish(self, format: str, **attributes: Any) -> Relation:
+        """The relation collected so far; ``attributes`` are further fields of :class:`Relation`."""
+        names: Any = list(self._code_of)
+        if all(type(name) is str for name in names):
+            names = string_array(names)
+        if self.lines:
+            attributes.setdefault("line_of", self.lines.__getitem__)
+        if self.weights:
+            attributes.setdefault("weights", np.array(self.weights, np.float64))
+        return Relation(format, names, np.array(self.child, np.int32), np.array(self.parent, np.int32), **attributes)
+
+
+def string_array(values: Iterable[str | None]) -> pa.Array:
+    """Arrow array of strings; a lone surrogate, which is no character and has no place in UTF-8, is refused."""
+    values = list(values)
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError:
+        refuse_surrogates(values)
+        raise
+
+
+def refuse_surrogates(names: Iterable[Any]) -> None:
+    """Raise InputError for the first text that holds a lone surrogate."""
+    for name in names:
+        if isinstance(name, str) and not name.isascii() and _SURROGATE.search(name):
+            raise InputError(
+                f"the name {escape_surrogates(name)!s:.80} holds a lone surrogate, half of a character: correct the "
+                "text where it was decoded or escaped"
+            )
+
+
+def escape_surrogates(text: str) -> str:
+    """Text that UTF-8 can hold: a lone surrogate, as file names and JSON may carry it, becomes ``\\udcff``."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def apply_labels(names: Any, labels: Any) -> Any:
+    """Names (n,) made of labels: the label where it is unique, ``label [name]`` where it occurs twice.
+
+    Parameters
+    ----------
+    names, labels
+        Both (n,); a null label leaves the name as it is.
+    """
+    ids = names if isinstance(names, (pa.Array, pa.ChunkedArray)) else pa.array([str(name) for name in names])
+    ids = pc.cast(ids, pa.string())
+    texts = pc.utf8_trim_whitespace(pc.cast(_as_array(labels), pa.string()))
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    encoded = pc.dictionary_encode(texts)
+    codes = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    present = pc.is_valid(texts).to_numpy(zero_copy_only=False)
+    count = np.bincount(codes[present], minlength=len(encoded.dictionary) + 1)
+    repeated = pa.array(present & (count[codes] > 1))
+    joined = pc.binary_join_element_wise(texts, pc.binary_join_element_wise("[", ids, "]", ""), " ")
+    result = pc.coalesce(pc.if_else(repeated, joined, texts), ids)
+    if pc.count_distinct(result).as_py() == len(result):
+        return result
+    # A label happens to equal another node's id or its bracketed name: rare enough to be settled one by one.
+    taken = set(names)
+    settled = []
+    for name, label in zip(names, result.to_pylist(), strict=True):
+        plain = name.as_py() if isinstance(name, pa.Scalar) else name
+        choice = label if label not in taken else plain
+        taken.add(choice)
+        settled.append(choice)
+    return settled if len(set(settled)) == len(settled) else names
+
+
+def _as_array(values: Any) -> pa.Array:
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks()
+    return values if isinstance(values, pa.Array) else string_array(values)

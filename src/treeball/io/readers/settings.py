@@ -1,0 +1,120 @@
+"""How a hierarchy is to be read: every choice a user can make, with its help text and its validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args, get_type_hints
+
+from ...errors import InputError
+
+Format = Literal[
+    "auto",
+    "edges",
+    "table",
+    "parquet",
+    "breadcrumbs",
+    "outline",
+    "json",
+    "yaml",
+    "newick",
+    "obo",
+    "rdf",
+    "wordnet",
+    "taxdump",
+    "directory",
+]
+DirectionChoice = Literal["auto", "child-parent", "parent-child"]
+
+SEPARATOR_WORDS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """How to read a hierarchy; the defaults let the content decide.
+
+    Parameters
+    ----------
+    format
+        Format of the input; 'auto' decides by content.
+    direction
+        Meaning of the first two columns; 'auto' infers it from header and structure.
+    strict
+        Refuse input that needs any repair, naming the first line at fault.
+    columns
+        Columns of child, parent and (optionally) weight, or the one of breadcrumbs: header names or numbers from 1.
+    name_column
+        Column that holds a readable name for each id: a header name or a number from 1.
+    names
+        Name nodes by their id or by their readable label; 'auto' depends on the format.
+    separator
+        Separator of columns or path steps: auto, tab, comma, semicolon, pipe, space or text.
+    header
+        Whether the first line names the columns.
+    quoting
+        Whether double quotes enclose values or belong to the names.
+    trim
+        Remove blanks around the names of a delimited text file.
+    encoding
+        Text encoding; 'auto' is UTF-8, or UTF-16 with a byte order mark.
+    root
+        Name of the node that is added to join several roots.
+    reduce
+        Remove edges that others imply; 'auto' does so for an exact transitive closure only.
+    part
+        Which part of a WordNet folder to read.
+    relation
+        What to take from a WordNet folder: one parent each, all parents, or all ancestors.
+    part_of
+        Follow part_of besides is_a in an ontology.
+    """
+
+    format: Format = "auto"
+    direction: DirectionChoice = "auto"
+    strict: bool = False
+    columns: tuple[str, ...] = ()
+    name_column: str = ""
+    names: Literal["auto", "id", "label"] = "auto"
+    separator: str = "auto"
+    header: Literal["auto", "yes", "no"] = "auto"
+    quoting: Literal["auto", "on", "off"] = "auto"
+    trim: bool = True
+    encoding: str = "auto"
+    root: str = "<root>"
+    reduce: Literal["auto", "never", "always"] = "auto"
+    part: Literal["nouns", "verbs"] = "nouns"
+    relation: Literal["tree", "dag", "closure"] = "tree"
+    part_of: bool = False
+
+    def __post_init__(self) -> None:
+        # One text with commas means the same as several texts: a command line gives either.
+        columns = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        if len(columns) == 1:
+            columns = tuple(str(columns[0]).split(","))
+        object.__setattr__(self, "columns", tuple(str(column).strip() for column in columns))
+        object.__setattr__(self, "name_column", str(self.name_column))
+        hints = get_type_hints(type(self))
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            choices = get_args(hints[setting.name]) if "Literal" in str(hints[setting.name]) else ()
+            if choices and value not in choices:
+                raise InputError(f"{setting.name}={value!r} is unknown: choose one of {', '.join(choices)}")
+            if not choices and hints[setting.name] in (bool, str) and not isinstance(value, hints[setting.name]):
+                raise InputError(f"{setting.name}={value!r} must be of type {hints[setting.name].__name__}")
+        if len(self.columns) > 3 or "" in self.columns:
+            raise InputError(
+                f"columns={','.join(self.columns)} must name child and parent, and may name weight as a third; or one "
+                "column of breadcrumbs"
+            )
+        if len(set(self.columns)) < len(self.columns):
+            raise InputError(f"columns={','.join(self.columns)} names a column twice: child and parent must differ")
+        if not self.root.strip():
+            raise InputError("root='' names no node: give the added root a name such as '<root>'")
+        if not self.separator:
+            raise InputError("separator='' separates nothing: say auto, tab, comma, semicolon, pipe or space")
+
+    @property
+    def separator_text(self) -> str | None:
+        """The separator itself, or None when the content decides."""
+        if self.separator == "auto":
+            return None
+        return SEPARATOR_WORDS.get(self.separator, self.separator)

@@ -1,0 +1,234 @@
+"""Where bytes come from: a path, standard input, an open file or bytes; decompressed, hashed, decoded."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ...errors import InputError
+from .hints import setting
+
+_CODECS = {
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),
+}
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
+    b"\xfd7zXZ": "an xz archive: unpack it, or compress with gzip or zstd",
+    b"%PDF": "a PDF document: export its table as CSV",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"\x80\x04\x95": "a Python pickle, which is never loaded: save the data as CSV or Parquet",
+    b"\x80\x05\x95": "a Python pickle, which is never loaded: save the data as CSV or Parquet",
+    b"\x89HDF": "an HDF5 file: export the table as CSV or Parquet",
+}
+_BYTE_ORDER_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+_BINARY_CONTAINERS = (b"PAR1", b"ARROW1")
+_TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x1c\x1d\x1e\x1f\x85")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Bytes of one input.
+
+    Attributes
+    ----------
+    label
+        How messages call the input: its path, ``standard input`` or ``bytes``.
+    path
+        Its path, where it has one.
+    data
+        Its content, decompressed.
+    sha256
+        Hash of the raw bytes as they were stored.
+    """
+
+    label: str
+    path: Path | None
+    data: bytes
+    sha256: str
+
+    @property
+    def is_container(self) -> bool:
+        """Whether the content is Parquet or an Arrow file rather than text."""
+        return _is_container(self.data)
+
+    @cached_property
+    def sample_text(self) -> str:
+        """First 256 kB (more where lines are longer), decoded leniently, for sniffing."""
+        size = 1 << 18
+        while size < min(len(self.data), 1 << 26) and self.data.count(b"\n", 0, size) < 5:
+            size *= 8
+        return self.data[:size].decode("utf-8", "replace")
+
+    @property
+    def text(self) -> str:
+        """The content as text."""
+        return self.data.decode("utf-8")
+
+
+def open_source(given: Any, encoding: str = "auto") -> Source:
+    """Read ``given`` (path, ``"-"``, bytes or an open file), decompress it and decode text to UTF-8."""
+    label, path, raw = _raw_bytes(given)
+    if not raw:
+        raise InputError(f"{label} is empty: a hierarchy needs at least one line with a child and its parent")
+    digest = hashlib.sha256(raw).hexdigest()
+    data = _decompress(raw, label)
+    del raw
+    if _is_container(data):
+        return Source(label, path, data, digest)
+    data = _as_utf8(data, label, encoding)
+    if not data.strip():
+        raise InputError(f"{label} is empty: a hierarchy needs at least one line with a child and its parent")
+    return Source(label, path, data, digest)
+
+
+def _is_container(data: bytes) -> bool:
+    # A name such as PAR1 may begin a text file; in Parquet and Arrow files the byte after the mark is no text.
+    mark = next((mark for mark in _BINARY_CONTAINERS if data.startswith(mark)), None)
+    if mark is None:
+        return False
+    after = data[len(mark) : len(mark) + 1]
+    return not after or (after[0] < 32 and after not in (b"\t", b"\n", b"\r"))
+
+
+def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return "bytes", None, bytes(given)
+    if hasattr(given, "read"):
+        label = str(getattr(given, "name", type(given).__name__))
+        content = given.read()
+        return label, None, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+    if given == "-":
+        return "standard input", None, sys.stdin.buffer.read()
+    path = Path(given)
+    try:
+        return str(given), path, path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{given} does not exist: check the path{_similar(path)}") from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{given} is a directory where a file belongs: give a file, a WordNet or taxdump folder, or say "
+            f"{setting('format', 'directory')} to read the folders themselves as a hierarchy"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{given!s:.200} cannot be opened: {reason}; check the path and its permissions") from None
+
+
+def _similar(path: Path) -> str:
+    if str(path).startswith(("http:", "https:", "ftp:")):
+        return "; addresses are not fetched, download the file first"
+    try:
+        nearby = os.listdir(path.parent)
+    except (OSError, ValueError):
+        return ""
+    close = difflib.get_close_matches(path.name, nearby[:10_000], n=1)
+    return f", or did you mean {path.parent / close[0]}?" if close else ""
+
+
+def _decompress(raw: bytes, label: str) -> bytes:
+    for magic, meaning in _FOREIGN.items():
+        if raw.startswith(magic):
+            raise InputError(f"{label} is {meaning}")
+    codec = next((name for name, magic in _CODECS.items() if magic.match(raw)), None)
+    if codec is None:
+        return _refuse_archive(raw, label)
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(raw), codec) as stream:
+            data: bytes = stream.read()
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        if "truncated" in str(error).lower():
+            raise InputError(f"{label} is a truncated {codec} file: copy or download it again") from None
+        raise InputError(f"{label} is a damaged {codec} file: copy or download it again") from None
+    return _refuse_archive(data, label)
+
+
+def _refuse_archive(data: bytes, label: str) -> bytes:
+    if data[257:262] == b"ustar":
+        raise InputError(f"{label} is a tar archive: unpack it and give the file or folder inside")
+    return data
+
+
+def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
+    """The text as UTF-8 without a byte order mark; refuses binary content and other encodings."""
+    if encoding != "auto":
+        return _transcode(data, label, encoding)
+    for mark, name in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            return _transcode(data, label, name)
+    if b"\0" in data:
+        offset = data.index(b"\0")
+        if _looks_like_utf16(data):
+            raise InputError(
+                f"{label} seems to be UTF-16 without a byte order mark (byte {offset} is zero): say "
+                f"{setting('encoding', 'utf-16-le')}"
+            )
+        raise InputError(f"{label} is a binary file (byte {offset} is zero): give text, Parquet or an Arrow file")
+    if data.isascii():
+        if _share_of_controls(data[:65_536]) > 0.1:
+            raise InputError(f"{label} is a binary file: give text, Parquet or an Arrow file")
+        return data
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if _share_of_controls(data[:65_536]) > 0.02:
+            raise InputError(
+                f"{label} is a binary file (byte {error.start} is not text): give text, Parquet or an Arrow file"
+            ) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{label}, line {line}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8; save the file as "
+            f"UTF-8 or name its encoding, for instance {setting('encoding', 'cp1252')}"
+        ) from None
+    return data
+
+
+def _transcode(data: bytes, label: str, encoding: str) -> bytes:
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise InputError(f"encoding={encoding!r} is unknown: try utf-8, utf-16, latin-1 or cp1252") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{label}: byte {error.start} is not {encoding.removesuffix('-sig')}; save the file as UTF-8 or name its "
+            f"encoding, for instance {setting('encoding', 'cp1252')}"
+        ) from None
+    except (ValueError, TypeError, AssertionError):
+        raise InputError(f"encoding={encoding!r} is not a text encoding: try utf-8, latin-1 or cp1252") from None
+    if not isinstance(text, str):
+        raise InputError(f"encoding={encoding!r} is not a text encoding: try utf-8, latin-1 or cp1252")
+    if "\0" in text:
+        raise InputError(f"{label} is a binary file: give text, Parquet or an Arrow file")
+    return text.encode("utf-8", "backslashreplace").removeprefix(b"\xef\xbb\xbf")
+
+
+def _looks_like_utf16(data: bytes) -> bool:
+    head = data[:2000]
+    half = max(len(head) // 2, 1)
+    return (
+        max(head[0::2].count(0), head[1::2].count(0)) > 0.7 * half
+        and min(head[0::2].count(0), head[1::2].count(0)) < 0.1 * half
+    )
+
+
+def _share_of_controls(head: bytes) -> float:
+    controls = sum(head.count(code) for code in range(32) if code not in _TEXT_CONTROLS)
+    return controls / max(len(head), 1)

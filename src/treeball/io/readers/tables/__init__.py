@@ -1,0 +1,1 @@
+"""Tables: edge lists, tables of parents, breadcrumbs; as text, Parquet, Arrow or data frames."""

@@ -1,0 +1,125 @@
+"""Parquet and Arrow files, and every table that speaks Arrow (pandas, polars, DuckDB, ...)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ....errors import InputError
+from ....hierarchy.read_report import listed
+from ..hints import setting
+from ..relation import Relation
+from ..settings import ReadSettings
+from ..source import Source
+from .columns import Roles, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
+from .pairs import as_weights, plain_lists, relation_of_columns
+
+
+def read(source: Source, settings: ReadSettings) -> Relation:
+    """Relation of a Parquet or Arrow file."""
+    if not source.is_container:
+        raise InputError(f"{source.label} is neither Parquet nor an Arrow file: leave the format to be recognised")
+    kind = "Parquet" if source.data.startswith(b"PAR1") else "Arrow"
+    roles = None
+    try:
+        if kind == "Parquet":
+            table, roles = _parquet(source, settings)
+        else:
+            table = pa.ipc.open_file(source.data).read_all()
+    except InputError:
+        raise
+    except Exception as error:  # damaged containers raise many kinds
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(
+            f"{source.label} is a truncated or damaged {kind} file ({reason}); copy or write it again"
+        ) from None
+    return relation_of_table(table, f"a {kind} table", source.label, settings, roles)
+
+
+def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles]:
+    """The columns that have a role, and the roles by their place in this smaller table."""
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(source.data))
+    header = file.schema_arrow.names
+    roles = _choose(header, [file.schema_arrow.field(i).type for i in range(len(header))], settings, source.label)
+    used = [i for i in (roles.child, roles.parent, roles.weight, roles.label) if i is not None]
+    wanted = list(dict.fromkeys(header[i] for i in sorted(used)))
+    place = {i: wanted.index(header[i]) for i in used}
+    chosen = replace(
+        roles,
+        child=place[roles.child],
+        parent=place[roles.parent],
+        weight=None if roles.weight is None else place[roles.weight],
+        label=None if roles.label is None else place[roles.label],
+    )
+    return file.read(columns=wanted), chosen
+
+
+def relation_of_table(
+    table: pa.Table, format: str, label: str, settings: ReadSettings, roles: Roles | None = None
+) -> Relation:
+    """Relation of an Arrow table with columns of child and parent, or id and parent, and maybe weight and name."""
+    header = [str(name) for name in table.column_names]
+    if table.num_rows == 0:
+        raise InputError(f"{label} has no rows: a hierarchy needs at least one row with a child and its parent")
+    if roles is None:
+        roles = _choose(header, [table.schema.field(i).type for i in range(len(header))], settings, label)
+    roles = with_forced_direction(roles, settings)
+    child, parent = plain_lists(table.column(roles.child)), plain_lists(table.column(roles.parent))
+    weight = None if roles.weight is None else table.column(roles.weight)
+    label_column = None if roles.label is None else plain_lists(table.column(roles.label))
+    if _is_list(parent.type):
+        child, parent, weight, label_column = _explode(child, parent, weight, label_column)
+    if not roles.is_table and parent.null_count and not child.null_count:
+        roles = replace(roles, direction="child-parent", is_table=True)
+    relation = relation_of_columns(
+        child,
+        parent,
+        roles=roles,
+        weights=None if weight is None else as_weights(weight, label, None),
+        label_column=label_column,
+        label=label,
+    )
+    relation.format = format
+    relation.swapped = roles.child > roles.parent and not settings.columns
+    return relation
+
+
+def _choose(header: list[str], types: list[Any], settings: ReadSettings, label: str) -> Roles:
+    if settings.columns:
+        return roles_from_settings(settings, header, len(header), label)
+    roles = roles_from_header(header)
+    if roles is None and len(header) == 2:
+        roles = Roles(0, 1)
+    if roles is None and len(header) == 3 and (pa.types.is_floating(types[2]) or pa.types.is_integer(types[2])):
+        roles = Roles(0, 1, weight=2)
+    if roles is None:
+        known = listed(header, len(header)) or "nothing"
+        raise InputError(
+            f"{label} has the columns {known}: say which hold child and parent, for instance "
+            f"{setting('columns', 'id,parent')}"
+        )
+    return with_name_column(roles, settings, header, len(header), label)
+
+
+def _is_list(kind: Any) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _explode(child: Any, parent: Any, *others: Any) -> tuple[Any, ...]:
+    """One row per parent where parents come as lists; an empty or missing list keeps its row, without a parent."""
+    lists = parent.combine_chunks()
+    sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    rows = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 1))
+    place = np.full(rows.size, -1, np.int64)
+    filled = np.repeat(sizes > 0, np.maximum(sizes, 1))
+    place[filled] = np.arange(int(sizes.sum()))
+    values = pc.list_flatten(lists)
+    parents = pa.chunked_array([values.take(pa.array(place, mask=~filled))])
+    index = pa.array(rows)
+    return (child.take(index), parents, *(None if other is None else other.take(index) for other in others))

@@ -1,0 +1,283 @@
+"""Parsing of delimited text into Arrow columns, with exact line numbers for whatever is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from ....errors import InputError
+from ....hierarchy.read_report import listed, short
+from ....words import count
+from ..hints import setting
+from ..relation import Relation
+from ..sample import Sample
+from ..settings import ReadSettings
+from ..source import Source
+from .columns import Roles, is_weight, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
+from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose
+from .pairs import as_weights, relation_of_columns
+
+_SEPARATOR_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Columns of a delimited text.
+
+    Attributes
+    ----------
+    dialect
+        How the text is written.
+    columns
+        Arrow columns of strings, header and comments left out.
+    line_of
+        Line in the file of row i.
+    comments
+        Number of comment lines among the rows.
+    """
+
+    dialect: Dialect
+    columns: list[pa.ChunkedArray]
+    line_of: Callable[[int], int]
+    comments: int = 0
+
+
+def parse(source: Source, settings: ReadSettings) -> Parsed:
+    """All columns of ``source``; a row of another width is refused by its line."""
+    dialect = guess_dialect(Sample.of(source), settings)
+    if dialect is None:
+        raise InputError(
+            f"{source.label} has one column: each line needs a child and its parent, separated by tab, comma, "
+            f"semicolon or |; name another separator with {setting('separator')}"
+        )
+    top = _end_of_comments(source.data, dialect.declared + dialect.comments)
+    rest = source.data[top:]
+    if b'"' in rest and settings.quoting == "auto":
+        dialect = replace(dialect, quoting=quotes_enclose(rest, dialect.separator))
+    inner = comment_spans(rest, dialect.separator, dialect.width + dialect.padding, dialect.quoting)
+    rest = blanked(rest, inner) if inner else rest
+    data = _tidy(rest, dialect)
+    locate = _RowLocator(rest, dialect, source.data[:top])
+    names = [f"f{i}" for i in range(dialect.width + dialect.padding)]
+    ragged: list[Any] = []
+
+    def on_ragged_row(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    try:
+        table = _read_csv(data, dialect, names, on_ragged_row)
+    except pa.ArrowInvalid as error:
+        if ragged:
+            raise _ragged_error(source, dialect, ragged[0], locate) from None
+        raise InputError(f"{source.label} cannot be parsed as delimited text: {_first_sentence(error)}") from None
+    table = table.slice(1 if dialect.header is not None else 0)
+    if table.num_rows == 0:
+        raise InputError(f"{source.label} holds a header and no edges: each further line needs a child and its parent")
+    columns = [table.column(name) for name in names]
+    if any(pc.any(pc.not_equal(pc.utf8_trim_whitespace(column), "")).as_py() for column in columns[dialect.width :]):
+        wide = dialect.width + dialect.padding
+        header = dialect.header and (*dialect.header, *[""] * dialect.padding)
+        dialect = replace(dialect, width=wide, padding=0, header=header)
+    return Parsed(dialect, columns[: dialect.width], locate, len(inner))
+
+
+def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation:
+    """Edge list or (``table``) id/parent table in ``source``."""
+    parsed = parse(source, settings)
+    dialect = parsed.dialect
+    roles = with_forced_direction(_choose_roles(parsed, settings, source.label, table), settings)
+    columns = parsed.columns
+    weights = None
+    if roles.weight is not None:
+        weights = as_weights(columns[roles.weight], source.label, parsed.line_of)
+    relation = relation_of_columns(
+        columns[roles.child],
+        columns[roles.parent],
+        roles=replace(roles, is_table=roles.is_table or table),
+        weights=weights,
+        label_column=None if roles.label is None else columns[roles.label],
+        trim=settings.trim,
+        line_of=parsed.line_of,
+        label=source.label,
+    )
+    separator = _SEPARATOR_NAMES.get(dialect.separator, repr(dialect.separator))
+    kind = "an id/parent table" if relation.is_table else "an edge list"
+    relation.format = f"{kind} ({separator}-separated)"
+    relation.columns_given = True
+    relation.swapped = roles.child > roles.parent and not settings.columns
+    if dialect.comments:
+        relation.notes.append(f"{count(dialect.comments, 'comment line')} at the top skipped")
+    if parsed.comments:
+        relation.notes.append(f"{count(parsed.comments, 'comment line')} among the rows skipped")
+    if dialect.header is None and len(relation.child) > 1:
+        _note_possible_header(relation)
+    return relation
+
+
+def _choose_roles(parsed: Parsed, settings: ReadSettings, label: str, table: bool) -> Roles:
+    dialect = parsed.dialect
+    if settings.columns:
+        return roles_from_settings(settings, dialect.header, dialect.width, label)
+    roles = roles_from_header(dialect.header) if dialect.header is not None else None
+    if roles is None:
+        roles = _roles_by_position(parsed, label, table, bool(settings.name_column))
+    return with_name_column(roles, settings, dialect.header, dialect.width, label)
+
+
+def _roles_by_position(parsed: Parsed, label: str, table: bool, named: bool) -> Roles:
+    """First and second column; a third is the weight when all of it are numbers, or a name beside two ids."""
+    dialect = parsed.dialect
+    if dialect.width == 2 or named:
+        return Roles(0, 1, is_table=table)
+    if dialect.width == 3:
+        third = [row[2].strip() for row in dialect.rows if len(row) == 3]
+        if not any(third):
+            return Roles(0, 1, is_table=table)
+        if all(is_weight(cell) for cell in third):
+            return Roles(0, 1, weight=2, is_table=table)
+        if parents_are_ids(dialect.rows):
+            return Roles(0, 1, label=2, direction="child-parent", is_table=True)
+        if sum(is_weight(cell) for cell in third) > len(third) / 2:
+            return Roles(0, 1, weight=2, is_table=table)
+    seen = f"named {listed(dialect.header, dialect.width)}" if dialect.header else "without a header"
+    raise InputError(
+        f"{label} has {dialect.width} columns {seen}: say which hold child and parent, for instance "
+        f"{setting('columns', '1,2')}"
+    )
+
+
+def parents_are_ids(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the second column refers to the first, as in a table that gives each node a row of its own."""
+    defined = {row[0].strip() for row in rows if len(row) > 1}
+    referred = {row[1].strip() for row in rows if len(row) > 1} - {"", "0", "-1"}
+    return bool(referred) and len(referred & defined) >= 0.9 * len(referred)
+
+
+def _note_possible_header(relation: Relation) -> None:
+    """Say so when the first line is tied to nothing else: it may be a header with words unknown here."""
+    first = (int(relation.child[0]), int(relation.parent[0]))
+    if min(first) < 0 or relation.line(0) is None:
+        return
+    others = (relation.child[1:], relation.parent[1:])
+    if not any((side == code).any() for side in others for code in first):
+        one, two = (short(relation.names[code]) for code in first)
+        relation.notes.append(
+            f"line {relation.line(0)} ({one}, {two}) is tied to no other line: if it is a header, say "
+            f"{setting('header', 'yes')}"
+        )
+
+
+def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable[[Any], str]) -> pa.Table:
+    block = 1 << 22
+    while True:
+        try:
+            return pacsv.read_csv(
+                pa.BufferReader(data),
+                # Rows are numbered only when read by one thread.
+                read_options=pacsv.ReadOptions(use_threads=False, block_size=block, column_names=names),
+                parse_options=pacsv.ParseOptions(
+                    delimiter="\t" if dialect.separator == " " else dialect.separator,
+                    quote_char='"' if dialect.quoting else False,
+                    newlines_in_values=dialect.quoting,
+                    invalid_row_handler=handler,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), check_utf8=False, strings_can_be_null=False
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error) or block > len(data):
+                raise
+            block = min(block * 16, (1 << 31) - 1) if block < (1 << 30) else len(data) + 1
+            if block > (1 << 31) - 1:
+                raise
+
+
+def _end_of_comments(data: bytes, comments: int) -> int:
+    lines = re.finditer(rb"[^\r\n]*[^\s][^\r\n]*(?:\r\n|\r|\n|\Z)", data) if comments else iter(())
+    end = 0
+    for _, line in zip(range(comments), lines, strict=False):
+        end = line.end()
+    return end
+
+
+def _tidy(data: bytes, dialect: Dialect) -> bytes:
+    """Text that Arrow parses as meant: no blank lines, one separator between blank-separated columns."""
+    if dialect.separator == " ":
+        lines = (re.sub(rb"[ \t]+", b"\t", line.strip(b" \t")) for line in re.split(rb"[\r\n]+", data))
+        return b"\n".join(line for line in lines if line)
+    if dialect.quoting:
+        mark = re.escape(dialect.separator.encode())
+        if re.search(mark + rb" +\"", data):
+            # A blank before an opening quote would make the quote part of the value.
+            pattern = re.compile(rb"(\"[^\"]*(?:\"\"[^\"]*)*\")|(" + mark + rb") +(?=\")")
+            data = pattern.sub(lambda found: found.group(1) or found.group(2), data)
+        return data
+    return re.sub(rb"(?m)^[ \t]+\r?$", b"", data) if re.search(rb"(?m)^[ \t]+\r?$", data) else data
+
+
+class _RowLocator:
+    """Line number of a row; worked out only when a message needs it."""
+
+    def __init__(self, data: bytes, dialect: Dialect, top: bytes) -> None:
+        self._data, self._dialect, self._top = data, dialect, len(re.findall(rb"\r\n|\n|\r", top))
+
+    def __call__(self, row: int) -> int:
+        """Line, from 1, of data row ``row``, from 0."""
+        return self.line_of_record(row + (self._dialect.header is not None))
+
+    def line_of_record(self, record: int) -> int:
+        """Line of record ``record``, from 0, the header included."""
+        return self._top + self._line(record)
+
+    def _line(self, record: int) -> int:
+        if self._dialect.quoting:
+            return self._quoted(record)
+        wanted = record
+        for number, line in enumerate(re.split(rb"\r\n|\n|\r", self._data), start=1):
+            if line.strip(b" \t"):
+                if wanted == 0:
+                    return number
+                wanted -= 1
+        return record + 1
+
+    def _quoted(self, wanted: int) -> int:
+        reader = csv.reader(io.StringIO(self._data.decode(), newline=""), delimiter=self._dialect.separator)
+        before = 0
+        try:
+            for cells in reader:
+                if cells:
+                    if wanted == 0:
+                        return before + 1
+                    wanted -= 1
+                before = reader.line_num
+        except csv.Error:
+            pass
+        return before + 1
+
+
+def _ragged_error(source: Source, dialect: Dialect, row: Any, locate: _RowLocator) -> InputError:
+    line = locate.line_of_record(row.number - 1)
+    separator = _SEPARATOR_NAMES.get(dialect.separator, repr(dialect.separator))
+    columns = f"{row.actual_columns} column" + ("" if row.actual_columns == 1 else "s")
+    advice = (
+        f"a name that holds the separator ({separator}) needs double quotes around it"
+        if row.actual_columns > row.expected_columns
+        else f"complete the line, or name another separator than {separator} with {setting('separator')}"
+    )
+    return InputError(
+        f"{source.label}, line {line}: {columns} where the other lines have {row.expected_columns}; {advice}"
+    )
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,0 +1,361 @@
+"""From two Arrow columns (and weights, labels) to a Relation: interning of names, empty cells, blanks around names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ....errors import InputError
+from ....hierarchy.read_report import listed, short
+from ....types import Codes
+from ....words import count
+from ..hints import setting
+from ..relation import MISSING, Relation, Repair, Weights
+from .columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
+
+LineOf = Callable[[int], int | None]
+
+
+def relation_of_columns(
+    child: pa.ChunkedArray,
+    parent: pa.ChunkedArray,
+    *,
+    roles: Roles,
+    weights: Weights | None = None,
+    label_column: pa.ChunkedArray | None = None,
+    trim: bool = False,
+    line_of: LineOf | None = None,
+    label: str = "",
+) -> Relation:
+    """Relation of two columns (m,).
+
+    Parameters
+    ----------
+    child, parent
+        Columns of any type that Arrow can compare, null where there is no name.
+    roles
+        What is known of direction and kind; ``roles.alternative`` allows parents that refer to labels.
+    weights
+        Checked weights (m,).
+    label_column
+        Readable names (m,) of the children.
+    trim
+        Whether blanks around names are removed.
+    line_of
+        Line of row i.
+    label
+        Name of the input for messages.
+    """
+    child, parent, plainer = _without_decimals(child, parent)
+    if label_column is not None and roles.alternative is not None and _refers_to(parent, child, label_column):
+        child, label_column = label_column, None
+    names, codes = intern([child, parent], label)
+    child_codes, parent_codes = codes
+    repairs: list[Repair] = []
+    notes: list[str] = [plainer] if plainer else []
+    if trim and pa.types.is_string(names.type):
+        names, (child_codes, parent_codes) = _trim(names, [child_codes, parent_codes], repairs, notes, line_of)
+    names, (child_codes, parent_codes) = _drop_empty(names, [child_codes, parent_codes])
+    relation = Relation(
+        "columns",
+        names,
+        child_codes,
+        parent_codes,
+        weights=weights,
+        direction=roles.direction,
+        default_direction=roles.weak_direction or "child-parent",
+        is_table=roles.is_table,
+        line_of=line_of,
+        repairs=repairs,
+        notes=notes,
+        columns_given=True,
+    )
+    if roles.is_table:
+        mark_roots(relation)
+    if label_column is not None:
+        relation.labels = _labels_by_node(relation.child, label_column, len(relation.names))
+        several = _relabelled(relation, label_column)
+        if several is not None:
+            relation.notes.append(several)
+        relation.prefer_labels = True
+    if roles.ignored:
+        relation.notes.append(f"columns not used: {listed(roles.ignored, len(roles.ignored), 5)}")
+    return relation
+
+
+DECIMAL_NOTE = "ids written as 1.0 in one column and as 1 in the other were read as the same numbers"
+
+_WHOLE, _DECIMAL, _EMPTY = r"[-+]?\d+", r"[-+]?\d+\.0+", r"\s*|(?i:nan|<na>|null|none)"
+
+
+def without_decimals(text: str) -> str:
+    """``1.0`` -> ``1``; anything else as it is."""
+    return text.split(".")[0] if re.fullmatch(_DECIMAL, text) else text
+
+
+def decimals_differ(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Whether one side has integers only and the other integers written with ``.0``, as tables with gaps are saved."""
+    whole, decimal = (re.compile(rf"\s*(?:{one})\s*|{_EMPTY}") for one in (_WHOLE, _DECIMAL))
+    sides = [set(first), set(second)]
+    filled = [any(re.fullmatch(_EMPTY, text) is None for text in side) for side in sides]
+    return all(filled) and any(
+        all(whole.fullmatch(text) for text in one) and all(decimal.fullmatch(text) for text in other)
+        for one, other in (sides, sides[::-1])
+    )
+
+
+def _without_decimals(child: Any, parent: Any) -> tuple[Any, Any, str | None]:
+    """Both columns with ``1.0`` as ``1`` where only one of them has decimals; and the note about it."""
+    if not (pa.types.is_string(child.type) and pa.types.is_string(parent.type)):
+        return child, parent, None
+    heads = [[text or "" for text in column.slice(0, 100).to_pylist()] for column in (child, parent)]
+    decimal = any(re.fullmatch(rf"\s*{_DECIMAL}\s*", text) for head in heads for text in head)
+    if not decimal and all(any(text.strip() for text in head) for head in heads):
+        return child, parent, None  # with nothing but roots at the top one has to look further
+    if not decimals_differ(*([text or "" for text in column.unique().to_pylist()] for column in (child, parent))):
+        return child, parent, None
+    bare = [pc.replace_substring_regex(column, r"^(\s*[-+]?\d+)\.0+(\s*)$", r"\1\2") for column in (child, parent)]
+    return bare[0], bare[1], DECIMAL_NOTE
+
+
+def intern(columns: list[pa.ChunkedArray], label: str = "") -> tuple[pa.Array, list[Codes]]:
+    """Distinct values of all ``columns`` together, in order of appearance, and the codes of each column.
+
+    Nulls, and NaN among numbers, get the code MISSING.
+    """
+    columns = _common_type([_plain_type(column, label) for column in columns], label)
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    together = pa.chunked_array(chunks, type=columns[0].type)
+    try:
+        encoded = together.dictionary_encode()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise InputError(f"{label}: values of type {columns[0].type} cannot name nodes; use text or numbers") from None
+    parts = [pc.fill_null(chunk.indices, MISSING).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    flat = np.concatenate([np.asarray(part, np.int32) for part in parts]) if parts else np.zeros(0, np.int32)
+    names = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], columns[0].type)
+    lengths = np.cumsum([len(column) for column in columns])[:-1]
+    return names, [np.ascontiguousarray(part) for part in np.split(flat, lengths)]
+
+
+def as_weights(column: Any, label: str, line_of: LineOf | None) -> Weights | None:
+    """Weights (m,) as float64; refuses anything but finite numbers from 0 on. None when the column is empty."""
+    if isinstance(column, pa.ChunkedArray) and (pa.types.is_string(column.type)):
+        column = pc.utf8_trim_whitespace(column)
+        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        column = pc.replace_substring_regex(column, r"^([+-]?\d+),(\d+)$", r"\1.\2")  # a decimal comma
+    if len(column) and column.null_count == len(column):
+        return None
+    try:
+        numbers = pc.cast(column, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        row = _first_non_number(column.to_pylist())
+        raise InputError(
+            f"{place(label, row, line_of)}: weight {column[row].as_py()!r} is not a number; correct it or leave the "
+            "weight column out"
+        ) from None
+    values: Weights = pc.fill_null(numbers, float("nan")).to_numpy().astype(np.float64)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        shown = "missing" if not column[row].is_valid else f"{values[row]:g}"
+        raise InputError(
+            f"{place(label, row, line_of)}: the weight is {shown}, but weights must be finite numbers from 0 on; "
+            "correct it or leave the weight column out"
+        )
+    return values
+
+
+def place(label: str, row: int, line_of: LineOf | None) -> str:
+    """``file, line 7`` where lines are known, else ``source, row 7`` counted from 1."""
+    line = None if line_of is None else line_of(row)
+    return f"{label}, row {row + 1}" if line is None else f"{label}, line {line}"
+
+
+def _first_non_number(values: list[Any]) -> int:
+    for row, value in enumerate(values):
+        try:
+            float(value if value is not None else 0)
+        except (TypeError, ValueError):
+            return row
+    return 0
+
+
+def plain_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """``column`` with views and large lists replaced by the types that every Arrow function knows."""
+    kind = column.type
+    if str(kind) == "string_view" or pa.types.is_large_string(kind):
+        return pc.cast(column, pa.string())
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        inner = kind.value_type
+        text = str(inner) == "string_view" or pa.types.is_large_string(inner)
+        return pc.cast(column, pa.list_(pa.string() if text else inner))
+    return column
+
+
+def _plain_type(column: pa.ChunkedArray, label: str) -> pa.ChunkedArray:
+    """``column`` without dictionary encoding, in the plain string type, NaN as null."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = pc.cast(column, kind.value_type)
+        kind = column.type
+    if pa.types.is_null(kind):
+        return pc.cast(column, pa.string())
+    if pa.types.is_large_string(kind) or str(kind) == "string_view":
+        return pc.cast(column, pa.string())
+    if pa.types.is_floating(kind):
+        column = pc.cast(column, pa.float64())
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+        whole = pc.all(pc.equal(column, pc.floor(column))).as_py()
+        small = pc.all(pc.less(pc.abs(column), 2.0**53)).as_py()
+        # Integer ids turn to floats when a column has gaps for the roots.
+        return pc.cast(column, pa.int64()) if whole is not False and small is not False else column
+    if pa.types.is_nested(kind):
+        raise InputError(f"{label}: a column of type {kind} cannot name nodes; use text or numbers")
+    return column
+
+
+def _common_type(columns: list[pa.ChunkedArray], label: str) -> list[pa.ChunkedArray]:
+    kinds = {column.type for column in columns if column.null_count < len(column)}
+    if len(kinds) <= 1:
+        kind = next(iter(kinds), pa.string())
+    elif all(pa.types.is_integer(kind) for kind in kinds):
+        kind = pa.int64()
+    else:
+        kind = pa.string()
+    try:
+        return [
+            pa.chunked_array([pa.nulls(len(column), kind)])
+            if column.null_count == len(column)
+            else pc.cast(column, kind)
+            for column in columns
+        ]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        types = " and ".join(sorted(str(kind) for kind in kinds))
+        raise InputError(f"{label}: columns of type {types} cannot be compared; convert both to text") from None
+
+
+def _refers_to(parent: Any, ids: Any, labels: Any) -> bool:
+    """Whether the parents are found among the labels rather than among the ids."""
+    try:
+        _, (parents, by_id) = intern([parent, ids])
+        _, (parents_again, by_label) = intern([parent, labels])
+    except InputError:
+        return False
+    in_ids = np.isin(parents[parents >= 0], by_id).sum()
+    in_labels = np.isin(parents_again[parents_again >= 0], by_label).sum()
+    return bool(in_labels > in_ids)
+
+
+def _trim(
+    names: pa.Array, codes: list[Codes], repairs: list[Repair], notes: list[str], line_of: LineOf | None
+) -> tuple[pa.Array, list[Codes]]:
+    """Remove blanks around names. Where all of a column has them they are the style of the file, else a repair."""
+    trimmed = pc.utf8_trim_whitespace(names)
+    if trimmed.equals(names):
+        return names, codes
+    changed = pc.not_equal(trimmed, names).to_numpy(zero_copy_only=False)
+    in_style = any(bool(column.size) and bool(np.all(_take(changed, column))) for column in codes)
+    touched = np.logical_or.reduce([_take(changed, column) for column in codes])
+    if in_style:
+        notes.append(f"blanks around the names were removed; {setting('trim', 'false')} keeps them")
+    else:
+        first = int(np.argmax(touched))
+        repairs.append(
+            Repair(
+                "names trimmed",
+                int(touched.sum()),
+                line_of(first) if line_of else None,
+                "there are blanks around a name",
+            )
+        )
+    encoded = trimmed.dictionary_encode()
+    recode = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return encoded.dictionary, [
+        np.where(column >= 0, recode[np.maximum(column, 0)], np.int32(MISSING)).astype(np.int32) for column in codes
+    ]
+
+
+def _take(flags: NDArray[np.bool_], codes: Codes) -> NDArray[np.bool_]:
+    return np.where(codes >= 0, flags[np.maximum(codes, 0)], False)
+
+
+def _drop_empty(names: pa.Array, codes: list[Codes]) -> tuple[pa.Array, list[Codes]]:
+    """Give blank names the code MISSING and remove them from ``names``."""
+    if not pa.types.is_string(names.type):
+        return names, codes
+    blank = pc.equal(pc.utf8_trim_whitespace(names), "").to_numpy(zero_copy_only=False)
+    return drop_names(names, codes, blank)
+
+
+def drop_names(names: pa.Array, codes: list[Codes], drop: NDArray[np.bool_]) -> tuple[pa.Array, list[Codes]]:
+    """``names`` without those to drop (n,), whose codes become MISSING."""
+    if not drop.any():
+        return names, codes
+    recode = np.where(drop, MISSING, np.cumsum(~drop) - 1).astype(np.int32)
+    kept = names.filter(pa.array(~drop)) if isinstance(names, pa.Array) else _kept(names, drop)
+    return kept, [
+        np.where(column >= 0, recode[np.maximum(column, 0)], np.int32(MISSING)).astype(np.int32) for column in codes
+    ]
+
+
+def _kept(names: list[Any], drop: NDArray[np.bool_]) -> list[Any]:
+    return [name for name, dropped in zip(names, drop.tolist(), strict=True) if not dropped]
+
+
+def mark_roots(relation: Relation) -> None:
+    """In a table, a node that is its own parent is a root, and so is one whose parent is 0, -1 or a word for null."""
+    child, parent = relation.child, relation.parent
+    parent = np.where(child == parent, np.int32(MISSING), parent)
+    names = relation.names
+    defined = np.zeros(len(names), bool)
+    defined[child[child >= 0]] = True
+    undefined = np.flatnonzero(~defined)
+    if undefined.size:
+        values = (
+            names.take(pa.array(undefined)).to_pylist()
+            if isinstance(names, pa.Array)
+            else [names[code] for code in undefined]
+        )
+        marker = np.zeros(len(names), bool)
+        marker[undefined] = [
+            value in (0, -1) or str(value).lower() in NULL_WORDS or str(value) in NO_PARENT_NUMBERS for value in values
+        ]
+        relation.names, (child, parent) = drop_names(names, [child, parent], marker)
+    relation.child, relation.parent = child, parent
+
+
+def several_names(number: int, example: object) -> str:
+    """Note about ids that have another name in a later row."""
+    more = ", ..." if number > 1 else ""
+    return f"{count(number, 'id')} ({short(example)}{more}) with a second name: the first was kept"
+
+
+def _relabelled(relation: Relation, column: pa.ChunkedArray) -> str | None:
+    """Note about ids whose rows have different labels, or None."""
+    rows = np.flatnonzero(relation.child >= 0)
+    nodes = relation.child[rows]
+    if np.unique(nodes).size == nodes.size:
+        return None
+    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string())).take(pa.array(rows))
+    first = pc.utf8_trim_whitespace(relation.labels).take(pa.array(nodes))
+    differs = pc.and_(pc.not_equal(texts, first), pc.not_equal(texts, ""))
+    found = np.unique(nodes[pc.fill_null(differs, False).to_numpy(zero_copy_only=False)])
+    if not found.size:
+        return None
+    name = relation.names[int(found[0])]
+    return several_names(int(found.size), name.as_py() if isinstance(name, pa.Scalar) else name)
+
+
+def _labels_by_node(child: Codes, column: pa.ChunkedArray, n: int) -> pa.Array:
+    """Label (n,) of each node: that of its first row, null for nodes without a row."""
+    rows = np.full(n, -1, np.int64)
+    order = np.flatnonzero(child >= 0)[::-1]  # the first row of a node is written last
+    rows[child[order]] = order
+    index = pa.array(rows, mask=rows < 0)
+    return pc.cast(column.combine_chunks().take(index), pa.string())

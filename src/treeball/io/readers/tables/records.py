@@ -1,0 +1,185 @@
+"""Records: mappings with an id and its parent (or parents), as JSON, YAML and Python lists hold them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....errors import InputError
+from ....hierarchy.read_report import listed
+from ..hints import setting
+from ..relation import MISSING, Relation, RelationBuilder
+from ..settings import ReadSettings
+from .columns import Roles, roles_from_header, roles_from_settings, with_name_column
+from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, several_names, without_decimals
+
+Record = Mapping[Any, Any]
+
+
+def are_records(values: Sequence[Any]) -> bool:
+    """Whether ``values`` are mappings whose keys name a node and its parent."""
+    head = values[:100]
+    if not head or not all(isinstance(value, Mapping) for value in head):
+        return False
+    return roles_from_header(keys_of(head)) is not None
+
+
+def keys_of(records: Sequence[Record]) -> list[str]:
+    """All keys of ``records`` in order of first appearance."""
+    keys: dict[str, None] = {}
+    for record in records:
+        keys.update(dict.fromkeys(str(key) for key in record))
+    return list(keys)
+
+
+def relation_of_records(
+    records: Sequence[Record],
+    format: str,
+    label: str,
+    settings: ReadSettings,
+    lines: Sequence[int] | None = None,
+) -> Relation:
+    """Relation of ``records``; a parent that is a list gives one pair for each of its entries.
+
+    Parameters
+    ----------
+    records
+        Mappings (r,); a missing or empty parent declares a root.
+    format, label
+        Name of the format, and of the input for messages.
+    settings
+        May name the columns.
+    lines
+        Line (r,) of each record, where the records have lines.
+    """
+    keys = keys_of(records)
+    if settings.columns:
+        roles: Roles | None = roles_from_settings(settings, keys, len(keys), label)
+    else:
+        roles = roles_from_header(keys)
+    if roles is None:
+        raise InputError(
+            f"{label} has records with the keys {listed(keys, len(keys))}: say which name child and parent, for "
+            f"instance {setting('columns', 'id,parent')}"
+        )
+    roles = with_name_column(roles, settings, keys, len(keys), label)
+    rows = [_row(record, roles, keys) for record in records]
+    if roles.alternative is not None and _parents_are_labels(rows):
+        rows = [(name, parents, weight, None) for _, parents, weight, name in rows]
+    plainer = _decimals_differ(rows)
+    if plainer:
+        rows = [(_whole(child), [_whole(one) for one in parents], *others) for child, parents, *others in rows]
+    builder = RelationBuilder()
+    several: dict[int, None] = {}
+    labels: dict[int, str] = {}
+    weighted = roles.weight is not None and any(weight is not None for _, _, weight, _ in rows)
+    for number, (child, parents, weight, name) in enumerate(rows):
+        where = lines[number] if lines is not None else None
+        code = node_or_missing(builder, child)
+        if name is not None and code != MISSING and labels.setdefault(code, str(name)) != str(name):
+            several[code] = None
+        amount = _weight(weight, label, number, where) if weighted else None
+        for parent in parents or [None]:
+            builder.edge(code, node_or_missing(builder, parent), amount, where)
+    relation = builder.finish(
+        format,
+        direction=roles.direction,
+        default_direction=roles.weak_direction or "child-parent",
+        columns_given=roles.direction is None,
+        is_table=roles.is_table,
+    )
+    if plainer:
+        relation.notes.append(DECIMAL_NOTE)
+    if several:
+        relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
+    if roles.ignored:
+        relation.notes.append(f"fields not used: {listed(roles.ignored, len(roles.ignored), 5)}")
+    if roles.is_table:
+        mark_roots(relation)
+    if labels:
+        code_of = {name: code for code, name in enumerate(builder.names)}
+        relation.labels = [labels.get(code_of[name]) for name in _values(relation.names)]
+        relation.prefer_labels = True
+    return relation
+
+
+def node_or_missing(builder: RelationBuilder, name: Any) -> int:
+    """Code of ``name``; MISSING for None, NaN and blank text."""
+    if name is None or (isinstance(name, float) and math.isnan(name)) or (isinstance(name, str) and not name.strip()):
+        return MISSING
+    if isinstance(name, str):
+        name = str(name)  # a subclass (a number as written, a NumPy string) would not compare as plain text later
+    elif hasattr(name, "item"):
+        name = name.item()
+    try:
+        return builder.node(name)
+    except TypeError:
+        raise InputError(
+            f"a node cannot be named by {name!r:.80}: names must be text, numbers or other hashables"
+        ) from None
+
+
+def check_weight(value: Any, where: str) -> float:
+    """``value`` as a weight: a finite number from 0 on."""
+    try:
+        weight = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: weight {value!r:.80} is not a number; correct it or leave it out") from None
+    if not (math.isfinite(weight) and weight >= 0):
+        raise InputError(
+            f"{where}: the weight is {weight:g}, but weights must be finite numbers from 0 on; correct it or leave "
+            "it out"
+        )
+    return weight
+
+
+def _weight(value: Any, label: str, number: int, line: int | None) -> float:
+    where = f"{label}, record {number + 1}" if line is None else f"{label}, line {line}"
+    return check_weight(math.nan if value is None else value, where)
+
+
+def _row(record: Record, roles: Roles, keys: Sequence[str]) -> tuple[Any, list[Any], Any, Any]:
+    """Child, parents, weight and label of a record."""
+    fields = record if all(type(key) is str for key in record) else {str(key): record[key] for key in record}
+    parents = fields.get(keys[roles.parent])
+    given = parents if isinstance(parents, (list, set, frozenset)) else [parents]
+    several = [_scalar(parent) for parent in given]
+    weight = None if roles.weight is None else fields.get(keys[roles.weight])
+    name = None if roles.label is None else fields.get(keys[roles.label])
+    child = _scalar(fields.get(keys[roles.child]))
+    return child, several, weight, None if isinstance(name, (list, dict)) else name
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, (str, int)):
+        return value
+    if isinstance(value, Mapping):
+        return next((value[key] for key in ("id", "key", "name") if key in value), None)
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else tuple(value) or None
+    return value
+
+
+def _parents_are_labels(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool:
+    try:
+        ids = {child for child, _, _, _ in rows}
+        names = {name for _, _, _, name in rows}
+        parents = {parent for _, several, _, _ in rows for parent in several} - {None}
+    except TypeError:
+        return False
+    return len(parents & names) > len(parents & ids)
+
+
+def _decimals_differ(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool:
+    children = [child for child, _, _, _ in rows if child is not None]
+    parents = [parent for _, several, _, _ in rows for parent in several if parent is not None]
+    return all(isinstance(name, str) for name in (*children, *parents)) and decimals_differ(children, parents)
+
+
+def _whole(name: Any) -> Any:
+    return without_decimals(name.strip()) if isinstance(name, str) else name
+
+
+def _values(names: Any) -> list[Any]:
+    return names if isinstance(names, list) else names.to_pylist()

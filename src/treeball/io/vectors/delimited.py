@@ -1,0 +1,106 @@
+"""CSV and TSV: a header, then node, parent (its first) and the numbers; also as other tools write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from ...errors import InputError
+from ...geometry.coordinates import column_names, kind_of_columns
+from .vectors import Vectors
+
+__all__ = ["read", "write"]
+
+_NODE_COLUMN, _PARENT_COLUMN = "node", "parent"
+
+
+def write(vectors: Vectors, path: Path, separator: str) -> list[str]:
+    """Write a table that reads back to the same numbers."""
+    kind = vectors.kind or "ball"
+    columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
+    if vectors.parents is not None:
+        columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
+    for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
+        columns[name] = pa.array(np.ascontiguousarray(column))
+    options = arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed")
+    arrow_csv.write_csv(pa.table(columns), path, options)
+    several = sum(len(rows) > 1 for rows in vectors.parents or ())
+    return [f"{several:,} nodes have several parents: the table names the first"] if several else []
+
+
+def read(data: bytes, label: str, separator: str) -> Vectors:
+    """Vectors of a table: names in the first column, maybe one headed parent, numbers in the others."""
+    header, has_header = _header(data, label, separator)
+    parents = header.index(_PARENT_COLUMN) if has_header and _PARENT_COLUMN in header[1:] else None
+    numbers = [i for i in range(1, len(header)) if i != parents]
+    if not numbers:
+        raise InputError(f"{label} has no numbers after the names: each line needs a name and a vector")
+    if has_header and not data.partition(b"\n")[2].strip():
+        raise InputError(f"{label} has a header but no vectors")
+    places = [f"c{i}" for i in range(len(header))]
+    types = {place: pa.float64() for place in places} | {places[0]: pa.string()}
+    if parents is not None:
+        types[places[parents]] = pa.string()
+    try:
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            arrow_csv.ReadOptions(column_names=places, skip_rows=int(has_header)),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            arrow_csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except pa.ArrowInvalid as error:
+        raise InputError(_fault(data, label, separator, len(header), numbers, has_header, error)) from None
+    values = np.column_stack([table[places[i]].to_numpy() for i in numbers])
+    names = table[places[0]].to_pylist()
+    return Vectors(
+        names,
+        values,
+        kind_of_columns([header[i] for i in numbers]) if has_header else None,
+        None if parents is None else _rows(names, table[places[parents]].to_pylist()),
+    )
+
+
+def _header(data: bytes, label: str, separator: str) -> tuple[list[str], bool]:
+    """The cells of the first line, and whether they are names of columns rather than a vector."""
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
+    try:
+        first = next(csv.reader(text, delimiter=separator), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{label} cannot be read as a table of vectors: {error}") from None
+    if len(first) < 2:
+        raise InputError(f"{label} has one column: each line needs a name and a vector")
+    return first, not all(_is_number(cell) for cell in first[1:])
+
+
+def _rows(names: list[str], parents: list[str]) -> list[list[int]] | None:
+    row = {name: i for i, name in enumerate(names)}
+    return [[row[parent]] if parent in row else [] for parent in parents]
+
+
+def _fault(
+    data: bytes, label: str, separator: str, width: int, numbers: list[int], has_header: bool, error: Exception
+) -> str:
+    """The line at fault, which a fast parser does not tell."""
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace", newline=""), delimiter=separator)
+    for place, cells in enumerate(reader):
+        if not cells or (place == 0 and has_header):
+            continue
+        if len(cells) != width:
+            return f"{label}, line {reader.line_num}: {len(cells)} columns where {width} belong"
+        wrong = next((cells[i] for i in numbers if not _is_number(cells[i])), None)
+        if wrong is not None:
+            return f"{label}, line {reader.line_num}: {wrong!r} is not a number"
+    return f"{label} cannot be read as a table of vectors: {' '.join(str(error).split())[:120]}"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""Vectors: rows with names, as a file of any format holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...types import Coordinates, Kind
+
+__all__ = ["Vectors", "as_kind", "checked_parents"]
+
+_KINDS: tuple[Kind, ...] = (*get_args(Coordinates), "euclidean")
+
+
+def as_kind(text: Any) -> Kind | None:
+    """A kind that a file names; None when it names none we know."""
+    return next((kind for kind in _KINDS if kind == text), None)
+
+
+def checked_parents(parents: Any, count: int, label: str) -> list[list[int]] | None:
+    """Rows of parents as a file gives them; InputError unless they are lists of rows that exist."""
+    if parents is None:
+        return None
+    try:
+        fine = len(parents) == count and all(
+            isinstance(row, int) and 0 <= row < count for rows in parents for row in rows
+        )
+    except TypeError:
+        fine = False
+    if not fine:
+        raise InputError(
+            f"{label}: its parents are not a list of rows for each name; leave them out, or write it again"
+        )
+    return [list(rows) for rows in parents]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Named vectors.
+
+    Attributes
+    ----------
+    names
+        A text for each row.
+    values : float64 or float32 (n, width)
+    kind
+        What the numbers mean; None when the file does not say.
+    parents
+        For each row the rows of its parents, the primary one first; None when the file does not say.
+    """
+
+    names: list[str]
+    values: NDArray[Any]
+    kind: Kind | None = None
+    parents: list[list[int]] | None = field(default=None, repr=False)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; one more than the dimension for the hyperboloid."""
+        return int(self.values.shape[1])
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether the numbers are of single precision."""
+        return bool(self.values.dtype == np.float32)
+
+    def first_parents(self) -> list[str | None]:
+        """The name of each row's first parent, or None."""
+        if self.parents is None:
+            return [None] * len(self.names)
+        return [self.names[rows[0]] if rows else None for rows in self.parents]

@@ -1,0 +1,219 @@
+"""fit: from a hierarchy to an embedding with its scores; with progress, checkpoints and a way to stop and go on."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..embedding import Embedding
+from ..errors import InputError
+from ..hierarchy import Hierarchy
+from ._heal import heal
+from .auto import resolve, why_ill
+from .observe import Watch
+from .progress import StopOnInterrupt, TrainingProgress
+from .registry import find
+from .run import Run
+from .settings import FitSettings, Settings, given_settings
+
+__all__ = ["Checkpoints", "begin", "fit"]
+
+CHECKPOINT_SECONDS = 30.0
+# Healing looks at every node for every node it moves.
+HEAL_UP_TO_NODES = 200_000
+
+
+@dataclass
+class Checkpoints:
+    """Saves the run to `path` every `seconds`, always at the end of an epoch."""
+
+    path: Path
+    seconds: float = CHECKPOINT_SECONDS
+    _last: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.seconds) or self.seconds < 0:
+            raise InputError(f"checkpoints must be 0 seconds or more apart, not {self.seconds}")
+
+    def save_if_due(self, run: Run) -> None:
+        """Save when the last save is long enough ago."""
+        if time.monotonic() - self._last >= self.seconds:
+            self.save(run)
+
+    def save(self, run: Run) -> None:
+        """Save now."""
+        run.embedding().save(self.path)
+        self._last = time.monotonic()
+
+
+def fit(
+    source: Any,
+    settings: FitSettings | Settings | None = None,
+    *,
+    resume: Embedding | None = None,
+    checkpoints: Checkpoints | None = None,
+    watch: Watch | None = None,
+    progress: bool = False,
+    scores: bool = True,
+    why: Sequence[str] = (),
+    **overrides: Any,
+) -> Embedding:
+    """Embed a hierarchy.
+
+    Ctrl-C ends a training at the end of an epoch, and what there is by then is returned; a second one ends the program.
+
+    Parameters
+    ----------
+    source
+        A :class:`Hierarchy`, or anything :func:`treeball.read` takes: a path, a table, a graph, pairs.
+    settings
+        A :class:`FitSettings`; single settings can be given by name as well, as in ``fit("tree.csv", dim=5)``. One that
+        the method has no use for is an error.
+    resume
+        An embedding of the same hierarchy made with the same settings (the number of epochs may differ): training goes
+        on from the epoch it reached.
+    checkpoints
+        Where and how often to save while training.
+    watch
+        Called after every few epochs, always the same ones, with the run and what the epochs did; return True to stop
+        early, at the next epoch from which the run could be resumed with the same end.
+    progress
+        Show a training on standard error: epoch, loss, speed, time left.
+    scores
+        Evaluate the result and keep the scores in its provenance; :meth:`Embedding.evaluate` then has them at once.
+    why
+        Remarks for the log that stand before those of the method.
+
+    Returns
+    -------
+    Embedding
+        Its ``provenance.epochs_done`` says how many epochs were trained, ``provenance.scores`` how good it is.
+    """
+    hierarchy = source if isinstance(source, Hierarchy) else _read(source)
+    reasons = list(why)
+    if isinstance(settings, Settings):
+        settings = settings.replace(**overrides)
+    else:
+        settings, choices = resolve(hierarchy, given_settings(settings, **overrides))
+        reasons += choices
+    run = begin(hierarchy, settings, resume)
+    run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs_to_train)
+    if not run.log:
+        for reason in reasons:
+            run.note(reason)
+    _execute(run, checkpoints, watch, progress)
+    finished = run.epoch >= settings.epochs_to_train
+    embedding = _healed(run) if finished and settings.heal else run.embedding()
+    if scores:
+        evaluation = embedding.evaluate(threads=settings.threads)
+        embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
+    return embedding
+
+
+def _execute(run: Run, checkpoints: Checkpoints | None, watch: Watch | None, progress: bool) -> None:
+    """Let the method work until it has finished or somebody stops it."""
+    epochs = run.settings.epochs_to_train
+    steps = find(run.settings.method).run(run)
+    if not epochs:  # nothing to watch, and nothing to return before it has come to its end
+        for _ in steps:
+            pass
+        return
+    stopping = False
+    with TrainingProgress(epochs, run.epoch, silent=not progress) as line, StopOnInterrupt() as interrupt:
+        for done in steps:
+            line.see(run, done)
+            stopping |= watch is not None and bool(watch(run, done))
+            stopping |= interrupt.requested
+            if not run.resumable:
+                continue
+            if stopping:
+                if checkpoints is not None:
+                    checkpoints.save(run)
+                break
+            if checkpoints is not None:
+                checkpoints.save_if_due(run)
+
+
+def _read(source: Any) -> Hierarchy:
+    """Read a hierarchy, and log what a person should know about it: a guess or a repair."""
+    from ..io.readers import read
+
+    hierarchy = read(source)
+    report = hierarchy.report
+    if report is not None and (report.n_repairs or report.direction_doubt):
+        logging.getLogger("treeball").warning("%s", report.summary())
+    return hierarchy
+
+
+def _healed(run: Run) -> Embedding:
+    """The result of a run that came to its end, healed; what stays ill is in the log, and why."""
+    settings, embedding = run.settings, run.embedding()
+    if len(embedding) > HEAL_UP_TO_NODES:
+        run.note(f"not healed: that takes too long beyond {HEAL_UP_TO_NODES:,} nodes")
+        return embedding.with_provenance(run.embedding().provenance)
+    healing = heal(embedding, threads=settings.threads)
+    if healing.moved:
+        run.note(healing.note, healing=healing.to_dict())
+    left = len(healing.after.illness)
+    if left and not settings.epochs_to_train:
+        run.note(why_ill(run.hierarchy, settings, left))
+    return healing.embedding.with_provenance(run.embedding().provenance)
+
+
+def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = None) -> Run:
+    """The run before its first epoch, or at the one `resume` reached."""
+    if resume is None:
+        return Run.begin(hierarchy, settings)
+    _require_same_run(hierarchy, settings, resume)
+    record = resume.provenance
+    return Run(
+        hierarchy,
+        settings,
+        np.array(resume.vectors),
+        epoch=record.epochs_done,
+        clamped=record.clamped.times,
+        loss=record.loss,
+        log=list(record.log),
+        trace=list(record.trace),
+    )
+
+
+def _require_same_run(hierarchy: Hierarchy, settings: Settings, resume: Embedding) -> None:
+    record = resume.provenance
+    if not record.settings:
+        raise InputError("the model to resume does not say how it was trained; start without resume")
+    now = settings.to_dict()
+    # Records of earlier versions leave out what was not set.
+    before = {name: value for name, value in record.settings.items() if value is not None and name != "epochs"}
+    changed = [
+        f"{name} was {before[name]!r} and is now {now[name]!r}"
+        for name in now
+        if before.get(name, now[name]) != now[name]
+    ]
+    if changed:
+        raise InputError(f"cannot resume with other settings: {'; '.join(changed)}; use the old ones or start afresh")
+    epochs = settings.epochs_to_train
+    if record.epochs_done > epochs:
+        raise InputError(
+            f"the model to resume has {record.epochs_done} epochs already, more than the {epochs} asked for"
+        )
+    same = len(resume.hierarchy.names) == hierarchy.n_nodes and resume.hierarchy.n_edges == hierarchy.n_edges
+    if not same or not _same_edges(hierarchy, resume.hierarchy):
+        raise InputError("cannot resume: the hierarchy is not the one the model was trained on; start afresh")
+    if resume.geometry != find(settings.method).space:
+        raise InputError(
+            f"cannot resume: the model is no longer one of {settings.method} but was moved to the geometry "
+            f"{resume.geometry}, as healing does; start afresh"
+        )
+
+
+def _same_edges(a: Hierarchy, b: Hierarchy) -> bool:
+    names = a.names.to_arrow().equals(b.names.to_arrow())
+    return bool(names and all(np.array_equal(x, y) for x, y in zip(a.edges(), b.edges(), strict=True)))

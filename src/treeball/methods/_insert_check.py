@@ -1,0 +1,91 @@
+"""Checking an insertion: who is ill of those that were placed, and of the others because of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedding import Embedding
+from ..engine.cpu.search_tree import SearchTree
+from ..geometry import poincare
+from ..geometry.spaces import BALL
+from ..hierarchy import Hierarchy
+from ..nearest import search_tree
+from ..types import Floats, Ints, Mask
+
+__all__ = ["factors_of", "fell_ill_because_of", "parent_not_nearest"]
+
+
+# A factor for nodes that nobody can make ill, such as the root, which has no parent.
+UNTOUCHABLE = 1e300
+
+
+def factors_of(points: Floats, nodes: Ints, parents: NDArray[Any], margin: float) -> tuple[Floats, Floats]:
+    """Factors (k,) of the two trees of `kernels.inserting`; `parents` (k, p) of each node, -1 for none."""
+    near = 1.0 / poincare.one_minus_square(points[nodes])
+    far = poincare.distance(points[nodes][:, None, :], points[np.maximum(parents, 0)])
+    hold = np.sinh(0.5 * margin * np.where(parents >= 0, far, 0.0).max(axis=1)) ** 2
+    with np.errstate(divide="ignore", over="ignore"):
+        return near, np.minimum(near / hold, UNTOUCHABLE)
+
+
+def parent_not_nearest(embedding: Embedding, loose: Mask, threads: int) -> Ints:
+    """Codes of the `loose` nodes whose nearest node is no parent of theirs."""
+    nodes = np.flatnonzero(loose)
+    if not nodes.size:
+        return nodes
+    ranks, ptr = _ranks(embedding.search_tree, embedding.hierarchy, nodes, threads)
+    return np.asarray(nodes[np.minimum.reduceat(ranks, ptr[:-1]) > 1])
+
+
+def _ranks(tree: SearchTree, hierarchy: Hierarchy, nodes: Ints, threads: int) -> tuple[Ints, Ints]:
+    """Ranks of the parents of `nodes`, each of which has one, and pointers into them."""
+    all_ptr, all_idx = hierarchy.positives("parents")
+    counts = np.diff(all_ptr)[nodes]
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    idx = all_idx[np.repeat(all_ptr[nodes] - ptr[:-1], counts) + np.arange(ptr[-1])]
+    return tree.rank(nodes, ptr, idx, threads=threads)[0], ptr
+
+
+def fell_ill_because_of(embedding: Embedding, loose: Mask, threads: int) -> Ints:
+    """Codes of the nodes that are not loose, are ill, and would not be without the loose ones."""
+    hierarchy = embedding.hierarchy
+    others, nodes = np.flatnonzero(~loose), np.flatnonzero(loose)
+    if not nodes.size or not others.size:
+        return np.empty(0, np.int64)
+    points, _ = embedding.ranking_coordinates()
+    if not _may_harm(points, hierarchy, others, nodes, threads):
+        return np.empty(0, np.int64)
+    with_parent = others[np.diff(hierarchy.parent_ptr)[others] > 0]
+    ranks, ptr = _ranks(embedding.search_tree, hierarchy, with_parent, threads)
+    suspects = with_parent[np.maximum.reduceat(ranks, ptr[:-1]) > 1] if with_parent.size else with_parent
+    # Who was ill already among the others alone did not fall ill now.
+    seat = np.full(hierarchy.n_nodes, -1)
+    seat[others] = np.arange(others.size)
+    all_ptr, all_idx = hierarchy.positives("parents")
+    before = [seat[all_idx[all_ptr[node] : all_ptr[node + 1]]] for node in suspects]
+    before = [parents[parents >= 0] for parents in before]
+    judged = np.array([parents.size > 0 for parents in before], np.bool_)
+    well = np.ones(suspects.size, np.bool_)
+    if judged.any():
+        old_ptr = np.concatenate([[0], np.cumsum([parents.size for parents in before if parents.size])])
+        alone = search_tree(*BALL.ranking_coordinates(points[others]))
+        old_ranks = alone.rank(seat[suspects[judged]], old_ptr, np.concatenate(before), threads=threads)[0]
+        well[judged] = np.maximum.reduceat(old_ranks, old_ptr[:-1]) == 1
+    return np.asarray(suspects[well])
+
+
+def _may_harm(points: Floats, hierarchy: Hierarchy, others: Ints, nodes: Ints, threads: int) -> bool:
+    """Whether one of `nodes` is within the distance that one of the `others` has from its farthest parent, or nearly.
+
+    If not, nobody fell ill, and there is no need to rank them all.
+    """
+    counts = np.diff(hierarchy.parent_ptr)[others]
+    column = np.arange(max(1, int(counts.max())))
+    where = np.minimum(hierarchy.parent_ptr[others][:, None] + column, max(hierarchy.n_edges - 1, 0))
+    parents = np.where(column < counts[:, None], hierarchy.parent_idx[where] if hierarchy.n_edges else -1, -1)
+    _, guarded = factors_of(points, others, parents, 1.0 + 1e-9)
+    keys = search_tree(points[others], guarded).nearest(points[nodes], 1, threads=threads)[1][:, 0]
+    return bool((keys <= poincare.one_minus_square(points[nodes])).any())

@@ -1,0 +1,115 @@
+"""What a person sees while a training runs, and how Ctrl-C ends it with what there is."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from .descent import Epochs
+    from .run import Run
+
+__all__ = ["StopOnInterrupt", "TrainingProgress"]
+
+_PLAIN_SECONDS = 10.0
+_MAP_SECONDS, _MAP_SAMPLE = 2.0, 200
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class StopOnInterrupt:
+    """Turns the first Ctrl-C into a request to stop at the end of the epoch; the second ends the program.
+
+    Only where Ctrl-C would raise KeyboardInterrupt: not in other threads, nor where somebody handles it already.
+    """
+
+    requested = False
+
+    def __enter__(self) -> Self:
+        self._previous: Any = None
+        if threading.current_thread() is threading.main_thread():
+            before = signal.getsignal(signal.SIGINT)
+            if before is signal.default_int_handler:
+                self._previous = signal.signal(signal.SIGINT, self._request)
+        return self
+
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        self.requested = True
+        signal.signal(signal.SIGINT, self._previous)
+        _say("stopping at the end of this epoch (Ctrl-C again to quit at once)")
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+
+class TrainingProgress:
+    """A live line while training: epoch, loss, pairs per second, time left, a sampled MAP. Plain lines in a pipe."""
+
+    def __init__(self, epochs: int, first_epoch: int = 0, *, silent: bool = False) -> None:
+        self.epochs = epochs
+        self.first_epoch = first_epoch
+        self.silent = silent
+        self.started = self.last_line = self.last_map = time.monotonic()
+        self.sampled_map: float | None = None
+        self.live: Progress | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and self.epochs > self.first_epoch and not self.silent:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self.live = Progress(
+                TextColumn("epoch"),
+                MofNCompleteColumn(),
+                BarColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.fields[state]}"),
+                console=Console(stderr=True),
+            )
+            self.task = self.live.add_task("train", total=self.epochs, completed=self.first_epoch, state="")
+            self.live.start()
+        return self
+
+    def see(self, run: Run, done: Epochs) -> None:
+        """Show the state of a run after some epochs."""
+        if self.silent:
+            return
+        if time.monotonic() - self.last_map > _MAP_SECONDS:
+            self.sampled_map = run.embedding().evaluate(sample=_MAP_SAMPLE, threads=run.settings.threads).map
+            self.last_map = time.monotonic()
+        rate = done.pairs / max(done.seconds, 1e-9)
+        # The exact score follows the last epoch; a sampled one of some time ago would only confuse.
+        self.show(run.epoch, done.loss, rate, self.sampled_map if run.epoch < self.epochs else None)
+
+    def show(self, epoch: int, loss: float, pairs_per_second: float, sampled_map: float | None) -> None:
+        """Show the state after `epoch` epochs."""
+        state = f"loss {loss:.4f}  {_rate(pairs_per_second)} pairs/s"
+        if sampled_map is not None:
+            state += f"  MAP≈{sampled_map:.3f}"
+        now = time.monotonic()
+        if self.live is not None:
+            self.live.update(self.task, completed=epoch, state=state)
+        elif now - self.last_line >= _PLAIN_SECONDS or epoch == self.epochs:
+            done = max(1, epoch - self.first_epoch)
+            left = (now - self.started) / done * (self.epochs - epoch)
+            _say(f"epoch {epoch}/{self.epochs}  {state}  {left:.0f} s left")
+            self.last_line = now
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+
+def _rate(value: float) -> str:
+    return f"{value / 1e6:.2f}M" if value >= 1e6 else f"{value / 1e3:.1f}k"

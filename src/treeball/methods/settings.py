@@ -1,0 +1,520 @@
+"""Settings of the methods: each has a frozen dataclass with what it uses, and nothing else.
+
+`FitSettings` is what a user gives, on the command line or in Python: the union of all, where None means "not given".
+`settings_of` makes the settings of a method of them, and refuses in a sentence what that method has no use for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, get_args
+
+from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
+from ..errors import InputError
+from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS
+from ..types import Objective
+
+__all__ = [
+    "BaselineSettings",
+    "ClosureSettings",
+    "ConstructSettings",
+    "DilationSettings",
+    "FitSettings",
+    "GeometryAwareSettings",
+    "Settings",
+    "SharpenedSettings",
+    "TrainingSettings",
+    "given_settings",
+    "settings_of",
+]
+
+Init = Literal["random", "construct"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every method has.
+
+    Parameters
+    ----------
+    method
+        Its name.
+    dim
+        Dimension of the space.
+    objective
+        What a node should be close to: its direct parents, or all its ancestors.
+    heal
+        Move what is ill afterwards, for the objective parents.
+    seed
+        Fixes the first vectors and all random choices.
+    threads
+        Workers; 0 uses all cores.
+    deterministic
+        Train with one worker, so that the same seed gives the same bytes on any number of cores. Constructions always
+        do.
+    """
+
+    method: str
+    dim: int = 10
+    objective: Objective = "parents"
+    heal: bool = False
+    seed: int = 0
+    threads: int = 0
+    deterministic: bool = False
+
+    # A setting that means something only beside a certain value of another one.
+    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {}
+
+    def __post_init__(self) -> None:
+        require_whole("dim", self.dim, 2, "a tree cannot branch in one dimension")
+        require(self.dim <= 4096, f"dim must be at most 4096, not {self.dim}: a few dozen are plenty for any tree")
+        require_choice("objective", self.objective, get_args(Objective))
+        require_whole("seed", self.seed, 0)
+        require(self.seed < 2**63, f"seed must be below 2**63, not {self.seed}")
+        require_whole("threads", self.threads, 0)
+        for name in ("heal", "deterministic"):
+            require_flag(name, getattr(self, name))
+        require(
+            not (self.heal and self.objective == "ancestors"),
+            "heal is for the objective parents: leave it out for ancestors",
+        )
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """All settings of the method."""
+        return [field.name for field in dataclasses.fields(cls)]
+
+    @property
+    def epochs_to_train(self) -> int:
+        """How many epochs there will be; 0 for a construction."""
+        return 0
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some settings changed; an unknown name is an error that lists the known ones."""
+        _refuse_unknown(changes, self.names(), self.method)
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that influences the result, for the model's provenance."""
+        plain = {int: int, float: float}
+        record = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            record[field.name] = plain[type(field.default)](value) if type(field.default) in plain else value
+        del record["threads"]
+        return record
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstructSettings(Settings):
+    """Of a construction, which has no more to set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SarkarSettings(Settings):
+    """Of the construction of Sala et al.
+
+    Parameters
+    ----------
+    max_radius
+        Largest distance from the origin, in hyperbolic units; nodes beyond it are held there and counted.
+    """
+
+    max_radius: float = BALL_RADIUS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_radius(self.max_radius)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(Settings):
+    """Of a training by gradient descent on equation 2.
+
+    Parameters
+    ----------
+    epochs
+        Passes over all positive pairs.
+    lr
+        Learning rate; one pair moves by lr / batch.
+    batch
+        Pairs that published trainers average over; here it only divides the learning rate.
+    negatives
+        Random nodes that each positive pair is contrasted with.
+    full_softmax
+        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
+        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
+    burn_in
+        Epochs at the start that run at a reduced learning rate, so that directions form before distances.
+    burn_in_factor
+        The reduction of the learning rate during burn-in.
+    weighted
+        Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
+    init
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+    init_scale
+        Factor on all distances to the origin that draws the construction together, with init construct.
+    init_radius
+        Hyperbolic radius of the ball that random first vectors are drawn from, with init random.
+    max_radius
+        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted.
+    trace_every
+        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
+    """
+
+    epochs: int = 1000
+    lr: float = 1.0
+    batch: int = 10
+    negatives: int = 50
+    full_softmax: bool = False
+    burn_in: int = 20
+    burn_in_factor: float = 0.01
+    weighted: bool = False
+    init: Init = "random"
+    init_scale: float = 0.1
+    init_radius: float = 0.002
+    max_radius: float = BALL_RADIUS
+    trace_every: int = 0
+
+    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {
+        "init_scale": ("init", "construct"),
+        "init_radius": ("init", "random"),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("init", self.init, get_args(Init))
+        for name, least in (("epochs", 0), ("batch", 1), ("negatives", 1), ("burn_in", 0), ("trace_every", 0)):
+            require_whole(name, getattr(self, name), least)
+        for name in ("weighted", "full_softmax"):
+            require_flag(name, getattr(self, name))
+        require(is_positive(self.lr), f"lr must be a positive number, not {self.lr}: published runs use 0.3 to 1")
+        for name in ("burn_in_factor", "init_scale"):
+            value = getattr(self, name)
+            require(is_positive(value) and value <= 1, f"{name} must be above 0 and at most 1, not {value}")
+        _require_radius(self.max_radius)
+        require(
+            is_positive(self.init_radius) and self.init_radius < self.max_radius,
+            f"init_radius must be above 0 and below max_radius ({self.max_radius}), not {self.init_radius}",
+        )
+        require(
+            not (self.weighted and self.objective == "ancestors"),
+            "weighted goes with the objective parents: an ancestor pair has no weight of its own",
+        )
+        require(
+            not (self.weighted and self.full_softmax),
+            "weighted goes with random negatives, not with full_softmax, where every node counts the same: leave one "
+            "of them out",
+        )
+
+    @property
+    def epochs_to_train(self) -> int:
+        """All epochs."""
+        return self.epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineSettings(TrainingSettings):
+    """Of the published trainers, which keep within radius 12.2."""
+
+    max_radius: float = PUBLISHED_RADIUS
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsideBallSettings(BaselineSettings):
+    """Of trainings in other coordinates than the ball, where all nodes cannot be compared yet."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            not self.full_softmax,
+            f"full_softmax works in the ball, and the method {self.method} is not there: leave it out",
+        )
+        require(
+            self.init == "random",
+            f"init construct works in the ball, and the method {self.method} is not there: take init random",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EuclideanSettings(OutsideBallSettings):
+    """Of the flat baseline."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(not self.heal, "heal works in hyperbolic space: leave it out for euclidean")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosureSettings(TrainingSettings):
+    """Of a training with re-weighted closure edges (equation 5).
+
+    Parameters
+    ----------
+    eta_tc
+        Weight of closure edges (to ancestors that are no parents).
+    n_tc
+        Number of epochs at the start that use closure edges.
+    """
+
+    eta_tc: float = 0.2
+    n_tc: int = 300
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_share("eta_tc", self.eta_tc)
+        require_whole("n_tc", self.n_tc, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DilationSettings(TrainingSettings):
+    """Of a training that dilates where local capacity is lacking (equations 3 and 4).
+
+    Parameters
+    ----------
+    dilation
+        Factor by which a dilation multiplies all distances to the origin.
+    dilation_share
+        Dilate when more than this share of the inner nodes lacks local capacity: more children than the lower bound
+        allows within the distance to the k-th nearest node, k being the number of children.
+    dilation_from
+        First epoch that may dilate: subtrees must have found their directions, which a dilation keeps.
+    dilation_limit
+        Largest number of dilations.
+    """
+
+    dilation: float = 1.5
+    dilation_share: float = 0.01
+    dilation_from: int = 300
+    dilation_limit: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_dilation(self.dilation)
+        _require_share("dilation_share", self.dilation_share)
+        require_whole("dilation_from", self.dilation_from, 0)
+        require_whole("dilation_limit", self.dilation_limit, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeometryAwareSettings(DilationSettings, ClosureSettings):
+    """Of Algorithm 1 as a whole: dilation and closure edges."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharpenedSettings(TrainingSettings):
+    """Of the training for what MAP counts.
+
+    Parameters
+    ----------
+    sharpen
+        Epochs at the end in which the softmax sharpens; at most half of all.
+    dilation
+        Factor on all distances to the origin before that; 1 leaves the dilation out.
+    """
+
+    sharpen: int = 200
+    dilation: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("sharpen", self.sharpen, 0)
+        _require_dilation(self.dilation)
+        require(
+            not self.weighted,
+            "weighted goes with random negatives, not with the method sharpened, where every node counts the same: "
+            "leave it out",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """How to embed a hierarchy: what is not given, the method decides, and what it has no use for, it refuses.
+
+    Parameters
+    ----------
+    method
+        auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
+        construct (capacity-guided construction); sharpened (training for what MAP counts);
+        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
+        ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018);
+        or one that was registered.
+    dim
+        Dimension of the space, 10 by default; auto takes the smallest in which a construction leaves no ill pair.
+    objective
+        What a node should be close to: its direct parents (the default), or all its ancestors.
+    epochs
+        Passes over all positive pairs; 1000 by default.
+    lr
+        Learning rate, 1 by default; one pair moves by lr / batch.
+    batch
+        Pairs that published trainers average over, 10 by default; here it only divides the learning rate.
+    negatives
+        Random nodes that each positive pair is contrasted with; 50 by default.
+    full_softmax
+        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
+        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
+    sharpen
+        Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
+    burn_in
+        Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
+        distances.
+    burn_in_factor
+        The reduction of the learning rate during burn-in; 0.01 by default.
+    weighted
+        Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
+    init
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+    init_scale
+        Factor on all distances to the origin that draws the construction together, with init construct; 0.1 by default.
+    init_radius
+        Hyperbolic radius of the ball that random first vectors are drawn from, with init random; 0.002 by default.
+    max_radius
+        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
+        12.2, the limit of the published trainers, for their methods, and 30, what float64 carries, for the others.
+    heal
+        Move what is ill after the construction or the training, for the objective parents; auto does.
+    eta_tc
+        Weight of closure edges (to ancestors that are no parents) in the methods that use them; 0.2 by default.
+    n_tc
+        Number of epochs at the start that use closure edges; 300 by default.
+    dilation
+        Factor by which a dilation multiplies all distances to the origin; 1.5 by default.
+    dilation_share
+        Dilate when more than this share of the inner nodes lacks local capacity, 0.01 by default: more children than
+        the lower bound allows within the distance to the k-th nearest node, k being the number of children.
+    dilation_from
+        First epoch that may dilate, 300 by default: subtrees must have found their directions, which a dilation keeps.
+    dilation_limit
+        Largest number of dilations; 3 by default.
+    trace_every
+        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
+    seed
+        Fixes the first vectors and all random choices; 0 by default.
+    threads
+        Workers; 0, the default, uses all cores.
+    deterministic
+        Train with one worker, so that the same seed gives the same bytes on any number of cores.
+    """
+
+    method: str | None = None
+    dim: int | None = None
+    objective: Objective | None = None
+    epochs: int | None = None
+    lr: float | None = None
+    batch: int | None = None
+    negatives: int | None = None
+    full_softmax: bool | None = None
+    sharpen: int | None = None
+    burn_in: int | None = None
+    burn_in_factor: float | None = None
+    weighted: bool | None = None
+    init: Init | None = None
+    init_scale: float | None = None
+    init_radius: float | None = None
+    max_radius: float | None = None
+    heal: bool | None = None
+    eta_tc: float | None = None
+    n_tc: int | None = None
+    dilation: float | None = None
+    dilation_share: float | None = None
+    dilation_from: int | None = None
+    dilation_limit: int | None = None
+    trace_every: int | None = None
+    seed: int | None = None
+    threads: int | None = None
+    deterministic: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse at once what no method would take; what the chosen one has no use for is refused when it is known."""
+        from .registry import require_known
+
+        given = self.given()
+        if given.pop("method", "auto") != "auto":
+            require_known(str(self.method))
+        if str(given.get("dim")) in ("0", "auto"):
+            del given["dim"]
+        require_whole("sharpen", given.pop("sharpen", 0), 0)
+        GeometryAwareSettings(method="fit", **given)
+
+    def given(self) -> dict[str, Any]:
+        """The settings that were given, by name."""
+        record = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in record.items() if value is not None}
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some settings changed; an unknown name is an error that lists the known ones."""
+        _refuse_unknown(changes, [field.name for field in dataclasses.fields(self)], "fit")
+        return dataclasses.replace(self, **changes)
+
+
+def given_settings(settings: FitSettings | Settings | None, **more: Any) -> dict[str, Any]:
+    """What was given, by name, from settings of any kind and single ones by name, which go before."""
+    if settings is None:
+        given: dict[str, Any] = {}
+    elif isinstance(settings, FitSettings):
+        given = settings.given()
+    elif isinstance(settings, Settings):
+        given = {name: getattr(settings, name) for name in settings.names()}
+    else:
+        raise InputError(f"settings must be a FitSettings, not {settings!r}; single settings go by name, as in dim=5")
+    return given | {name: value for name, value in more.items() if value is not None}
+
+
+def settings_of(
+    kind: type[Settings], method: str, given: Mapping[str, Any], *, by_auto: bool = False, **defaults: Any
+) -> Settings:
+    """The settings of a method: what was given, else `defaults`, else those of the method.
+
+    Parameters
+    ----------
+    kind
+        Class of the settings of the method.
+    given
+        What the user set, by name. What the method has no use for is refused.
+    by_auto
+        Whether the user left the method to auto; for that sentence.
+    """
+    unused = [name for name in given if name not in kind.names()]
+    everywhere = [field.name for field in dataclasses.fields(FitSettings)]
+    _refuse_unknown(unused, sorted({*everywhere, *kind.names()}), method)
+    who = f"{method}, which auto chose," if by_auto else method
+    remedy = "leave it out, or name a method that uses it" if by_auto else "leave it out"
+    require(not unused, f"the method {who} does not use {_listed(unused)}: {remedy.replace(' it', _them(unused))}")
+    settings = kind(**{"method": method, **defaults, **given})
+    for name, (other, value) in kind.goes_with.items():
+        require(
+            name not in given or getattr(settings, other) == value,
+            f"{name} goes with {other} {value}, and {other} is {getattr(settings, other)}: leave {name} out",
+        )
+    return settings
+
+
+def _refuse_unknown(given: Iterable[str], known: list[str], who: str) -> None:
+    for name in given:
+        require(name in known, f"there is no setting {name!r}; the settings of {who} are {', '.join(known)}")
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+def _them(names: list[str]) -> str:
+    return " it" if len(names) == 1 else " them"
+
+
+def _require_radius(radius: Any) -> None:
+    require(
+        is_positive(radius) and radius <= LARGEST_RADIUS,
+        f"max_radius must be above 0 and at most {LARGEST_RADIUS:g}, not {radius}: float64 coordinates end there",
+    )
+
+
+def _require_share(name: str, value: Any) -> None:
+    require(is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
+
+
+def _require_dilation(value: Any) -> None:
+    require(is_positive(value) and value <= 100, f"dilation must be above 0 and at most 100, not {value}")

@@ -1,0 +1,20 @@
+"""Nearest nodes, exactly: the one room that searches for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._lazy import lazy
+
+if TYPE_CHECKING:
+    from .search import nearest_nodes, search_tree
+
+__all__ = ["nearest_nodes", "search_tree"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "nearest_nodes": "search",
+        "search_tree": "search",
+    },
+)

@@ -1,0 +1,49 @@
+"""Words that options take, and names for shapes of arrays; a module that costs nothing to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Mask: TypeAlias = NDArray[np.bool_]
+    Codes: TypeAlias = NDArray[np.int32]
+    Pointers: TypeAlias = NDArray[np.int64]
+else:  # NumPy takes longer to import than the help of a command takes to print
+    Floats = Any
+    """Coordinates, distances, weights: float64."""
+    Ints = Any
+    """int64."""
+    Mask = Any
+    """Truth values, one for each node."""
+    Codes = Any
+    """Nodes by number, 0 to n-1 in the order of the hierarchy's names: int32."""
+    Pointers = Any
+    """Where the list of each node begins and ends in an array of lists laid end to end: int64 (n+1,)."""
+
+Objective = Literal["parents", "ancestors"]
+"""What a node should be close to: its direct parents, or all its ancestors."""
+
+Geometry: TypeAlias = str
+"""Name of a space: one of those in :mod:`treeball.geometry.spaces`."""
+
+Source = Literal["geometry", "hierarchy"]
+"""What answers a question: distances alone, or the hierarchy the model was made from."""
+
+Coordinates = Literal["ball", "hyperboloid", "half-space", "tangent"]
+"""How a point of hyperbolic space is written down."""
+
+Kind: TypeAlias = Coordinates | Literal["euclidean"]
+"""What the numbers of a vector mean."""
+
+DType = Literal["float64", "float32"]
+
+VectorFormat = Literal["parquet", "csv", "tsv", "npy", "word2vec", "word2vec-binary", "safetensors", "duckdb", "json"]
+"""Files of vectors that can be written and read."""
+
+ExportFormat = Literal[VectorFormat, "usearch"]
+"""Files of vectors, and an approximate index."""
