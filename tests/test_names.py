@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +15,6 @@ from treeball.hierarchy.names import Names
 
 WORDS = ["dog.n.01", "cat.n.01", "god.n.01", "Hot Dog", "mammal.n.01", "é", "entity.n.01"]
 text_lists = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), unique=True, max_size=30)
-# Text of few letters, so that several names are near the query.
-near_texts = st.text("abcAB.", min_size=1, max_size=6)
 
 
 def stored_in_every_way(words: list[str]) -> list[Names]:
@@ -180,27 +176,6 @@ def test_a_tuple_of_names_should_be_a_list() -> None:
     long = "all > " + "x" * 100
     with pytest.raises(InputError, match=long):
         Names(["a"]).index_of(long)
-
-
-@settings(deadline=None)
-@given(st.lists(near_texts, unique=True, max_size=20), near_texts)
-def test_close_matches_are_those_of_difflib(words: list[str], query: str) -> None:
-    found = Names(pa.array(words, pa.string())).close_matches(query, most=100)
-
-    def near(word: str) -> bool:
-        return difflib.SequenceMatcher(None, word.lower(), query.lower()).ratio() >= 0.6
-
-    expected = {word for word in words if near(word) or word.lower().startswith(query.lower())}
-    assert set(found) == expected
-    if query in words:
-        assert query.lower() == str(found[0]).lower()
-
-
-def test_close_matches_stay_quick_among_many() -> None:
-    names = Names(pa.array([f"taxon {i:06d}" for i in range(300_000)]))
-    began = time.perf_counter()
-    assert names.close_matches("taxno 123456")[0] == "taxon 123456"
-    assert time.perf_counter() - began < 5.0
 
 
 def test_names_are_not_copied() -> None:

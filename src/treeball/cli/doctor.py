@@ -9,7 +9,7 @@ from typing import Any
 
 from .console import print_json, print_table
 
-_CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts")
+_CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts", "rapidfuzz")
 _EXTRAS = {"formats": ("rdflib", "fastobo", "newick", "PyYAML")}
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
+if TYPE_CHECKING:
+    from treeball.close_names import CloseNames
+
 _BATCH = 65_536
 _SCANS_BEFORE_LOOKUP = 8  # a few single questions are cheaper by scanning than by a dict of millions of names
-_SUGGESTION_POOL = 2_000
-_LEAST_LIKENESS = 0.6
-_STEPS = " > |/|:"  # what separates the steps of a name that is a path
 _BRIEF = reprlib.Repr()
 _BRIEF.maxtuple, _BRIEF.maxlist, _BRIEF.maxstring, _BRIEF.maxother = 3, 3, 200, 200
 
@@ -207,54 +206,16 @@ class Names(Sequence[Hashable]):
         """Names nearest in spelling to ``text`` whatever the case, best first, then names that start with it.
 
         Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
-
-        The characters two texts share, in any order, are counted for millions of names at once. In ASCII that
-        bounds the ratio of ``difflib`` from above, so only the best by this count are compared letter by
-        letter; the mean of both likenesses ranks them, which puts swapped letters ("dgo") before lost ones.
+        The first question prepares the names (`treeball.close_names`); then it takes milliseconds among millions.
         """
-        if not text or not len(self):
-            return []
-        stored = self._text if self._text is not None else pa.array(map(str, self._values), pa.string())
-        lower = pc.utf8_lower(stored)
-        query = text.lower()
-        shared = _shared_character_ratio(lower, query)
-        starts = np.asarray(pc.starts_with(lower, query), np.bool_)
-        if pc.any(pc.match_substring_regex(lower, _STEPS)).as_py():
-            last = pc.replace_substring_regex(lower, f"^(?s:.*)(?:{_STEPS})", "")
-            shared_by_last = _shared_character_ratio(last, query)
-            starts |= np.asarray(pc.starts_with(last, query), np.bool_)
-            lower = pc.if_else(pa.array(shared_by_last > shared), last, lower)
-            shared = np.maximum(shared, shared_by_last)
-        pool = np.argsort(-(shared + starts), kind="stable")[:_SUGGESTION_POOL]
-        matcher = difflib.SequenceMatcher(b=query, autojunk=False)
-        likeness: dict[int, float] = {}
-        for code, candidate in zip(pool.tolist(), lower.take(pa.array(pool)).to_pylist(), strict=True):
-            if shared[code] < _LEAST_LIKENESS and not starts[code]:
-                continue
-            matcher.set_seq1(candidate)
-            ratio = matcher.ratio()
-            if ratio >= _LEAST_LIKENESS:
-                likeness[code] = (ratio + shared[code]) / 2
-            elif starts[code]:
-                likeness[code] = ratio / 2
-        return self.take(sorted(likeness, key=lambda code: -likeness[code])[:most])
+        return self.take(self._spellings.nearest(text, most)) if text and len(self) else []
+
+    @cached_property
+    def _spellings(self) -> CloseNames:
+        from treeball.close_names import CloseNames
+
+        return CloseNames(self._text if self._text is not None else pa.array(map(str, self._values), pa.string()))
 
 
 def _is_text(arrow_type: pa.DataType) -> bool:
     return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
-
-
-def _shared_character_ratio(text: pa.Array, query: str) -> NDArray[np.float64]:
-    """For each text 2 * (bytes it shares with ``query``, as multisets) / (length of both), (n,)."""
-    if text.offset:
-        text = pa.concat_arrays([text])
-    wide = pa.types.is_large_string(text.type)
-    offsets = np.frombuffer(text.buffers()[1], np.int64 if wide else np.int32, len(text) + 1)
-    data = np.frombuffer(text.buffers()[2] or b"", np.uint8)[: offsets[-1]]
-    sought = np.frombuffer(query.encode(), np.uint8)
-    shared = np.zeros(len(text), np.int64)
-    for byte, times in zip(*np.unique(sought, return_counts=True), strict=True):
-        upto = np.searchsorted(np.flatnonzero(data == byte), offsets)
-        shared += np.minimum(np.diff(upto), times)
-    ratio: NDArray[np.float64] = 2.0 * shared / np.maximum(np.diff(offsets) + sought.size, 1)
-    return ratio
