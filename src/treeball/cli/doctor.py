@@ -9,7 +9,7 @@ from typing import Any
 
 from .console import print_json, print_table
 
-_CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts", "rapidfuzz")
+_CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts", "rapidfuzz", "platformdirs")
 _EXTRAS = {"formats": ("rdflib", "fastobo", "newick", "PyYAML")}
 
 
@@ -38,7 +38,7 @@ def doctor(*, json: bool = False) -> int:
         "threads": available_cores(),
         "cpu": binding.get_host_cpu_name(),
         "simd": simd,
-        "compiled code": str(cache_directory()),
+        "compiled code": str(cache_directory() or "not kept: there is no home folder"),
         "gpu": _gpu(),
     }
     if json:
