@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Set
@@ -125,9 +124,11 @@ def _renamed(
 
 def _likeness(*nodes: tuple[Hashable, tuple[Hashable, ...]]) -> float:
     """How alike two nodes, given with their parents, are spelled; paths are by their last steps."""
+    from rapidfuzz.distance import Indel
+
     steps = [_last_step(name, parents) for name, parents in nodes]
     one, other = ((step if all(steps) else str(name)).lower() for step, (name, _) in zip(steps, nodes, strict=True))
-    return difflib.SequenceMatcher(None, one, other).ratio()
+    return Indel.normalized_similarity(one, other)
 
 
 def _last_step(name: Hashable, parents: tuple[Hashable, ...]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import re
@@ -140,7 +139,10 @@ def _similar(path: Path) -> str:
         nearby = os.listdir(path.parent)
     except (OSError, ValueError):
         return ""
-    close = difflib.get_close_matches(path.name, nearby[:10_000], n=1)
+    from rapidfuzz.distance import Indel
+    from rapidfuzz.process import extractOne
+
+    close = extractOne(path.name, nearby[:10_000], scorer=Indel.normalized_similarity, score_cutoff=0.6)
     return f", or did you mean {path.parent / close[0]}?" if close else ""
 
 
