@@ -164,6 +164,15 @@ def test_the_last_step_of_a_path_is_enough(words: list[str], query: str, found: 
             names.index_of(query)
 
 
+@pytest.mark.parametrize("names", stored_in_every_way(WORDS))
+def test_bytes_that_are_no_text_are_a_name_that_does_not_exist(names: Names) -> None:
+    typed = b"mammal\xff.n.01".decode(errors="surrogateescape")
+    assert typed not in names
+    for ask in (names.index_of, lambda name: names.index_of_many(["dog.n.01", name])):
+        with pytest.raises(InputError, match=r"^no node named 'mammal\\udcff\.n\.01'; did you mean 'mammal\.n\.01'"):
+            ask(typed)
+
+
 def test_a_tuple_of_names_should_be_a_list() -> None:
     several = tuple(f"node {i}" for i in range(1000))
     for names in (Names(several), Names(range(9))):

@@ -44,7 +44,8 @@ class CloseNames:
 
         Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
         """
-        query = pc.utf8_lower(pa.scalar(text)).as_py()
+        # Half a surrogate pair, as of a byte on the command line that is no UTF-8, counts as a question mark.
+        query = pc.utf8_lower(pa.scalar(text.encode(errors="replace").decode())).as_py()
         if not query or not self._whole.may_be_like(len(query)):
             return []
         of_whole, of_last = self._whole.in_common(query), self._last.in_common(query)

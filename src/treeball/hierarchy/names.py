@@ -143,7 +143,7 @@ class Names(Sequence[Hashable]):
         if self._text is None or "_lookup" in self.__dict__ or self._scans >= _SCANS_BEFORE_LOOKUP:
             return self._lookup.get(name, -1)
         self._scans += 1
-        if not isinstance(name, str):
+        if not isinstance(name, str) or _is_broken(name):
             return -1
         code: int = pc.index(self._text, pa.scalar(name, self._text.type)).as_py()
         return code
@@ -159,7 +159,7 @@ class Names(Sequence[Hashable]):
         """Codes, int32, of many names; InputError names the first that does not exist."""
         wanted = list(names)
         text = None if "_lookup" in self.__dict__ else self._text
-        if text is not None and all(isinstance(name, str) for name in wanted):
+        if text is not None and all(isinstance(name, str) and not _is_broken(name) for name in wanted):
             found = pc.index_in(pa.array(wanted, text.type), value_set=text)
             codes = np.asarray(pc.fill_null(found, -1), np.int32)
         else:
@@ -219,3 +219,12 @@ class Names(Sequence[Hashable]):
 
 def _is_text(arrow_type: pa.DataType) -> bool:
     return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text has half a surrogate pair, as Python reads bytes of a command line that are no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
