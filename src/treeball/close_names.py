@@ -46,20 +46,21 @@ class CloseNames:
         """
         # Half a surrogate pair, as of a byte on the command line that is no UTF-8, counts as a question mark.
         query = pc.utf8_lower(pa.scalar(text.encode(errors="replace").decode())).as_py()
-        if not query or not self._whole.may_be_like(len(query)):
+        if most < 1 or not query or not self._whole.may_be_like(len(query)):
             return []
         of_whole, of_last = self._whole.in_common(query), self._last.in_common(query)
         common = of_whole.copy() if of_last.size else of_whole
         common[self._paths] = np.maximum(common[self._paths], of_last)
         near = np.flatnonzero(common >= LEAST_LIKENESS)
         pool = near[_largest(common[near], _POOL)]
+        left_out = common[pool].min() if near.size > _POOL else 0.0  # no name outside the pool is more alike
         likeness = self._whole.likeness(query, of_whole, pool)
         place = np.searchsorted(self._paths, pool)
         has_steps = np.append(self._paths, -1)[place] == pool
         by_last = self._last.likeness(query, of_last, place[has_steps])
         likeness[has_steps] = np.maximum(likeness[has_steps], by_last)
         pool, likeness = pool[likeness > 0], likeness[likeness > 0]
-        if pool.size < most or near.size > _POOL:
+        if pool.size < most or np.partition(likeness, -most)[-most] < left_out:
             beginning = self._beginning_with(query, of_whole, of_last)
             beginning[pool] = 0
             others = np.flatnonzero(beginning)
