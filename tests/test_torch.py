@@ -113,7 +113,7 @@ def test_from_a_hierarchy():
         ({"dim": 1}, "dim must be a whole number"),
         ({"dim": "auto"}, "whole number"),
         ({"init": "zeros"}, "init must be one of"),
-        ({"init_scale": 0.0}, "contract must be above 0"),
+        ({"init_scale": 0.0}, "init_scale must be above 0"),
     ):
         with pytest.raises(InputError, match=message):
             HyperbolicEmbedding.from_hierarchy(EDGES, **options)
