@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import treeball.close_names
-from treeball.close_names import CloseNames
+import treeball.hierarchy.close_names
+from treeball.hierarchy.close_names import CloseNames
 from treeball.names import Names
 
 # Text of few letters, so that several names are near the query; of one, two and three bytes, and steps of paths.
@@ -78,7 +78,7 @@ def test_names_of_any_length(length: int) -> None:
 
 
 def test_the_best_are_found_where_too_many_share_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(treeball.close_names, "_POOL", 4)
+    monkeypatch.setattr(treeball.hierarchy.close_names, "_POOL", 4)
     words = ["gfedcbx"] * 50 + ["abcdefg hijk", "abdcefg", "abcdefx"] + ["gfedcbx"] * 50
     names = CloseNames(pa.array(words))
     assert names.nearest("abcdefg", 1) == [51]
@@ -86,8 +86,8 @@ def test_the_best_are_found_where_too_many_share_the_letters(monkeypatch: pytest
 
 
 def test_counts_that_are_kept_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(treeball.close_names, "_MOST_LETTERS", 6)
-    monkeypatch.setattr(treeball.close_names, "_KEPT_LETTERS", 8)
+    monkeypatch.setattr(treeball.hierarchy.close_names, "_MOST_LETTERS", 6)
+    monkeypatch.setattr(treeball.hierarchy.close_names, "_KEPT_LETTERS", 8)
     names = CloseNames(pa.array(["abcdef", "日本語", "жзик", "abcdefghijklmnop"]))
     for _ in range(2):
         for query, found in [("abdcef", 0), ("本日語", 1), ("жзкик", 2), ("uvwxyz", None), ("abcdefghijklmno", 3)]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 
 if TYPE_CHECKING:
-    from treeball.close_names import CloseNames
+    from .close_names import CloseNames
 
 _BATCH = 65_536
 _SCANS_BEFORE_LOOKUP = 8  # a few single questions are cheaper by scanning than by a dict of millions of names
@@ -206,13 +206,13 @@ class Names(Sequence[Hashable]):
         """Names nearest in spelling to ``text`` whatever the case, best first, then names that start with it.
 
         Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
-        The first question prepares the names (`treeball.close_names`); then it takes milliseconds among millions.
+        The first question prepares the names (`treeball.hierarchy.close_names`); then it takes milliseconds among millions.
         """
         return self.take(self._spellings.nearest(text, most)) if text and len(self) else []
 
     @cached_property
     def _spellings(self) -> CloseNames:
-        from treeball.close_names import CloseNames
+        from .close_names import CloseNames
 
         return CloseNames(self._text if self._text is not None else pa.array(map(str, self._values), pa.string()))
 
