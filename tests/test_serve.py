@@ -25,16 +25,12 @@ import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.service.mapped import open_mapped, write_mapped
+from treeball.service.run import mapped_app, prepare
 from treeball.service.settings import ServeSettings
 
 from . import trees
 from .chromium import look
-
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-
-from treeball.service.mapped import open_mapped, write_mapped
-from treeball.service.run import mapped_app, prepare
 
 ODD = ["a/b", "two words", "größe ☃", "x&y=z", "../../etc/passwd", "%2e", "", "'\"<b>", "nul\0", "tab\t", "😀", "+"]
 PAIRS = ("distance", "common-ancestor", "path", "is-ancestor")
@@ -783,17 +779,8 @@ def test_what_cannot_be_served_is_refused_in_one_sentence(model, tmp_path, capsy
     assert "there is no file" in sentence(tmp_path / "none.parquet")
 
 
-def test_without_the_extra_one_sentence_names_it(model):
-    code = "import sys; sys.modules['uvicorn'] = None; from treeball.cli.main import main; main(sys.argv[1:])"
-    done = subprocess.run([sys.executable, "-c", code, "serve", model], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
-        "treeball: treeball serve needs the library 'uvicorn': install it with pip install 'treeball[serve]'"
-    )
-
-
 def test_the_rest_of_treeball_does_not_know_of_it():
     code = "import sys, treeball, treeball.cli.main; treeball.load; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"starlette", "uvicorn", "treeball.service.app"} & set(done.stdout.split())
+    assert not {"starlette", "uvicorn", "treeball.web", "treeball.service.app"} & set(done.stdout.split())
     assert Path(treeball.__file__).parent.joinpath("service").is_dir()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import http.client
-import threading
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 import treeball
 from treeball.cli.main import run
-from treeball.report.browser.serve import address, page_server
+from treeball.report.browser.serve import page_server
+from treeball.web import LocalServer
 
 
 @pytest.fixture(autouse=True)
@@ -80,28 +85,28 @@ def test_refuses_in_one_sentence(
     assert not Path("animals.html").exists()
 
 
+def port_of(server: LocalServer) -> int:
+    return int(server.address.rsplit(":", 1)[1].strip("/"))
+
+
 def test_serves_this_machine_only() -> None:
     with page_server("<!doctype html>héllo") as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            port = server.server_address[1]
-            assert address(server) == f"http://127.0.0.1:{port}/"
-            answers = {}
-            for host, path in [
-                ("127.0.0.1", "/"),
-                ("localhost", "/?a=1"),
-                ("evil.example", "/"),
-                ("127.0.0.1", "/etc"),
-            ]:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-                connection.request("GET", path, headers={"Host": f"{host}:{port}"})
-                response = connection.getresponse()
-                answers[host, path] = response.status, response.read()
-                connection.close()
-        finally:
-            server.shutdown()
-            thread.join()
+        port = port_of(server)
+        assert server.address == f"http://127.0.0.1:{port}/"
+        answers = {}
+        for host, path in [
+            ("127.0.0.1", "/"),
+            ("localhost", "/?a=1"),
+            ("evil.example", "/"),
+            ("127.0.0.1", "/etc"),
+        ]:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", path, headers={"Host": f"{host}:{port}"})
+            response = connection.getresponse()
+            answers[host, path] = response.status, response.read()
+            assert response.headers["X-Content-Type-Options"] == "nosniff"
+            assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
+            connection.close()
     assert answers["127.0.0.1", "/"] == (200, "<!doctype html>héllo".encode())
     assert answers["localhost", "/?a=1"][0] == 200
     assert answers["evil.example", "/"][0] == 403
@@ -110,6 +115,26 @@ def test_serves_this_machine_only() -> None:
 
 def test_a_port_that_is_taken_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with page_server("") as server:
-        assert run(["view", str(model), "--serve", "--no-open", "--port", str(server.server_address[1])]) == 2
+        assert run(["view", str(model), "--serve", "--no-open", "--port", str(port_of(server))]) == 2
     assert "choose another --port" in capsys.readouterr().err
     assert not Path("animals.html").exists()
+
+
+def test_a_port_that_does_not_exist_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["view", str(model), "--serve", "--no-open", "--port", "70000"]) == 2
+    assert "choose a --port between 0 and 65535" in capsys.readouterr().err
+
+
+def test_serves_until_ctrl_c(model: Path) -> None:
+    command = [sys.executable, "-m", "treeball", "view", str(model), "--serve", "--no-open"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            (address,) = re.findall(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
+            with urllib.request.urlopen(address, timeout=20) as reply:
+                assert reply.read().startswith(b"<!doctype html>")
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20)[1] == "stopped\n"
+        finally:
+            process.kill()
+    assert process.returncode == 0

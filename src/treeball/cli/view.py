@@ -80,14 +80,14 @@ def view(
 
 
 def _serve(page: str, port: int, wants_browser: bool) -> int:
-    from ..report.browser.serve import address, page_server
+    from ..report.browser.serve import page_server
 
     with page_server(page, port) as server:
-        say(f"serving {address(server)}  (Ctrl-C ends)")
+        say(f"serving {server.address}  (Ctrl-C ends)")
         if wants_browser:
-            _open(address(server))
+            _open(server.address)
         try:
-            server.serve_forever()
+            server.wait()
         except KeyboardInterrupt:
             say("stopped")
     return 0

@@ -6,17 +6,18 @@ import json
 import math
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
 
-from ..errors import InputError
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
 from ..words import json_number
+from ..web import LocalServer, html_response
 from ..workers import Throttle
 from .live_page import make_page
 from .plane import Plane
@@ -25,7 +26,6 @@ from .scene import group_by_subtree
 if TYPE_CHECKING:
     from ..methods.observe import Moment
 
-_LOOPBACK = "127.0.0.1"
 _MOST_NODES = 4_000
 _MOST_POINTS = 1_000
 _SECONDS = 0.4
@@ -58,13 +58,18 @@ class LiveView:
         self._state = json.dumps({"version": 0, "phase": "waiting"}).encode()
         self._lock = threading.Lock()
         self._page = make_page(title).encode()
-        self._server = self._serve(port)
-        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+        routes = [
+            Route("/", self._page_answer),
+            Route("/tree.json", self._tree_answer),
+            Route("/state.json", self._state_answer),
+        ]
+        app = Router(routes, redirect_slashes=False)
+        self._server = LocalServer(app, port, what="the training", option="--live-port")
 
     @property
     def address(self) -> str:
         """Where the page is."""
-        return f"http://{_LOOPBACK}:{self._server.server_address[1]}/"
+        return self._server.address
 
     # ---- watching ----
 
@@ -92,8 +97,7 @@ class LiveView:
             if time.monotonic() - self.last_asked > 2.0:
                 break  # nobody is looking
             time.sleep(0.02)
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
 
     def _show(self, moment: Moment, phase: str) -> None:
         run, scores = moment.run, moment.scores
@@ -151,58 +155,21 @@ class LiveView:
 
     # ---- serving ----
 
-    def _serve(self, port: int) -> ThreadingHTTPServer:
-        view = self
+    async def _page_answer(self, request: Request) -> Response:
+        return html_response(self._page)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                # A page elsewhere that names this address as its own must not read what is here.
-                host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-                url = urlsplit(self.path)
-                if host not in (_LOOPBACK, "localhost"):
-                    self.send_error(403, "only for this machine")
-                elif url.path == "/":
-                    self._send(view._page, "text/html; charset=utf-8")
-                elif url.path == "/tree.json":
-                    self._send(view._tree, "application/json")
-                elif url.path == "/state.json":
-                    self._send(view._answer(parse_qs(url.query)), "application/json")
-                else:
-                    self.send_error(404)
+    async def _tree_answer(self, request: Request) -> Response:
+        return Response(self._tree, media_type="application/json")
 
-            def _send(self, body: bytes, kind: str) -> None:
-                try:
-                    self.send_response(200)
-                    self.send_header("Content-Type", kind)
-                    self.send_header("Content-Length", str(len(body)))
-                    self.send_header("Cache-Control", "no-store")
-                    self.end_headers()
-                    self.wfile.write(body)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass  # the page was closed
-
-            def log_message(self, format: str, *arguments: object) -> None:
-                """Say nothing: the terminal belongs to the training."""
-
-        try:
-            server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(
-                f"cannot serve the training on port {port}: {reason}; choose another --live-port, or 0 for a free one"
-            ) from error
-        server.daemon_threads = True
-        server.block_on_close = False
-        return server
-
-    def _answer(self, query: dict[str, list[str]]) -> bytes:
+    async def _state_answer(self, request: Request) -> Response:
         """The state, or only its version when the page has it already."""
         self.last_asked = time.monotonic()
-        have = query.get("have", ["-1"])[0]
         with self._lock:
             state, version = self._state, self.version
         self.seen_version = version  # what the page has, or is sent now
-        return json.dumps({"version": version}).encode() if have == str(version) else state
+        if request.query_params.get("have") == str(version):
+            state = json.dumps({"version": version}).encode()
+        return Response(state, media_type="application/json")
 
 
 def largest_nodes(hierarchy: Hierarchy, most: int) -> NDArray[np.int64]:

@@ -7,18 +7,13 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..web import LOOPBACK, names_this_machine, with_safe_headers
 from .errors import error_response, too_late
-from .settings import LOOPBACK, ServeSettings
+from .settings import ServeSettings
 
 __all__ = ["Guard"]
 
 _LONGEST_ADDRESS = 32_768  # room for two of the longest names, however they are encoded
-_SAFE = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-]
-_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 
 
 class Guard:
@@ -40,11 +35,11 @@ class Guard:
             finally:
                 self.running -= 1
         if refusal is not None:
-            await error_response(refusal)(scope, receive, _with_safe_headers(send))
+            await error_response(refusal)(scope, receive, with_safe_headers(send))
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> HTTPException | None:
         """Let the application answer; the refusal instead when it did not begin to in time."""
-        safe_send = _with_safe_headers(send)
+        safe_send = with_safe_headers(send)
         seconds = self.settings.timeout
         received = 0
         complete = scope["method"] != "POST"  # no other method has a body that is read
@@ -80,8 +75,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> HTTPException | None:
         """Why a request is not even begun."""
         headers = dict(scope["headers"])
-        if self.settings.is_local and _host(headers.get(b"host", b"")) not in LOOPBACK:
-            # Another site that names this address as its own must not read what is here.
+        if self.settings.host in LOOPBACK and not names_this_machine(headers.get(b"host", b"")):
             return HTTPException(403, "only this machine is answered, by the names 127.0.0.1 and localhost")
         if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > _LONGEST_ADDRESS:
             return HTTPException(
@@ -96,22 +90,3 @@ class Guard:
 
     def _too_large(self) -> HTTPException:
         return HTTPException(413, f"a body has at most {self.settings.max_body:,} bytes: ask in several requests")
-
-
-def _host(header: bytes) -> str:
-    """The host of a Host header, without its port."""
-    text = header.decode("latin-1").lower()
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.partition(":")[0]
-
-
-def _with_safe_headers(send: Send) -> Send:
-    async def safe_send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            given = list(message["headers"])
-            policy = [] if any(name == _POLICY[0] for name, _ in given) else [_POLICY]
-            message = {**message, "headers": [*given, *_SAFE, *policy]}
-        await send(message)
-
-    return safe_send

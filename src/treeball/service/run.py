@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import tempfile
@@ -14,19 +13,15 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, MissingExtraError, TreeballError
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from ..errors import TreeballError
 from ..io.model_file import load
-from .settings import ServeSettings
-
-try:
-    import starlette  # noqa: F401
-    import uvicorn
-    from uvicorn.supervisors import Multiprocess
-except ImportError as error:
-    raise MissingExtraError(error.name or "uvicorn", "serve", "treeball serve") from None
-
+from ..web import address_of, listen
 from .app import make_app
 from .mapped import open_mapped, write_mapped
+from .settings import ServeSettings
 from .table import questions
 
 if TYPE_CHECKING:
@@ -43,7 +38,7 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
     """Serve a model until Ctrl-C, SIGTERM or, with one process, SIGHUP; `say` tells when it is ready."""
     embedding = load(model)
     nodes = len(embedding)
-    listening = _listen(settings)
+    listening = listen(settings.port, settings.host)
     # A signal to end is treated as Ctrl-C, so that what was laid out is removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # which nohup asks for
@@ -54,7 +49,7 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
         del embedding  # from here on the mapped one answers
 
         def tell() -> None:
-            say(f"serving {nodes:,} nodes at {_address(listening, settings)}  (Ctrl-C ends)")
+            say(f"serving {nodes:,} nodes at {address_of(listening, settings.host)}  (Ctrl-C ends)")
             say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
 
         config = uvicorn.Config(
@@ -146,29 +141,3 @@ def _warm_up(embedding: Embedding, settings: ServeSettings) -> None:
         options = {option.argument: option.schema["default"] for option in question.options}
         for source in ("geometry", "hierarchy"):
             question.ask(embedding, *columns, **options | ({"source": source} if "source" in options else {}))
-
-
-def _listen(settings: ServeSettings) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise InputError(f"cannot serve at {settings.host!r}: {error.strerror}; choose another --host") from error
-    try:
-        if os.name == "posix":  # elsewhere it would let two servers share the port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(1024)
-    except OSError as error:
-        listening.close()
-        raise InputError(
-            f"cannot serve on port {settings.port}: {error.strerror}; choose another --port, or 0 for a free one"
-        ) from error
-    return listening
-
-
-def _address(listening: socket.socket, settings: ServeSettings) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{listening.getsockname()[1]}/"

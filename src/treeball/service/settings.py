@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ..checks import require_whole
 from ..errors import InputError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ServeSettings:
@@ -57,11 +55,6 @@ class ServeSettings:
             require_whole(name, getattr(self, name), 1)
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise InputError(f"timeout must be a positive number of seconds, not {self.timeout}")
-
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine is answered."""
-        return self.host in LOOPBACK
 
     def limits(self) -> dict[str, float]:
         """What clients should know."""
