@@ -25,12 +25,15 @@ import treeball
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.geometry.models import ball_to_hyperboloid
-from treeball.service.mapped import open_mapped, write_mapped
-from treeball.service.run import mapped_app, prepare
 from treeball.service.settings import ServeSettings
 
 from . import trees
 from .chromium import look
+
+pytest.importorskip("pydantic")
+
+from treeball.service.mapped import open_mapped, write_mapped
+from treeball.service.run import mapped_app, prepare
 
 ODD = ["a/b", "two words", "größe ☃", "x&y=z", "../../etc/passwd", "%2e", "", "'\"<b>", "nul\0", "tab\t", "😀", "+"]
 PAIRS = ("distance", "common-ancestor", "path", "is-ancestor")
@@ -218,6 +221,14 @@ def test_integer_names_are_found_by_number_and_by_digits(tmp_path):
     for wrong in (1.5, True, None):
         refused(post(app, "/parent", {"nodes": [wrong]}), 422, repr(wrong))
     refused(ask(app, "/parent?node=" + "1" * 1000), 404, "no node named")
+    refused(post(app, "/parent", {"nodes": ["1" * 1025]}), 422, "at most 1,024 characters")
+    refused(post(app, "/path", {"pairs": [[105, None]]}), 422, "not by None")
+
+
+def test_coordinates_of_a_flat_model_are_flat(tmp_path):
+    app = application(MODELS["euclidean"](), tmp_path)
+    assert ask(app, "/vector?node=n1")[1]["coordinates"] == "euclidean"
+    refused(ask(app, "/vector?node=n1&coordinates=ball"), 422, "coordinates must be euclidean, not 'ball'")
 
 
 def test_info_and_health(mammals, app):
@@ -777,6 +788,28 @@ def test_what_cannot_be_served_is_refused_in_one_sentence(model, tmp_path, capsy
     assert "between 0 and 65535" in sentence(model, "--port", 70000)
     assert "cannot serve at 'no.such.host.invalid'" in sentence(model, "--host", "no.such.host.invalid")
     assert "there is no file" in sentence(tmp_path / "none.parquet")
+
+
+WITHOUT_PYDANTIC = """
+import sys
+class Without:
+    def find_spec(self, name, *_):
+        if name == "pydantic":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Without())
+from treeball.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def test_without_the_extra_one_sentence_names_it(model):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYDANTIC, "serve", model], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "treeball: treeball serve needs the library 'pydantic': install it with pip install 'treeball[serve]'"
+    )
 
 
 def test_the_rest_of_treeball_does_not_know_of_it():

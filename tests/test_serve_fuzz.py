@@ -11,7 +11,7 @@ import pytest
 import treeball
 
 pytest.importorskip("schemathesis")
-pytest.importorskip("starlette")
+pytest.importorskip("pydantic")
 
 from .test_serve import serving
 

@@ -58,7 +58,7 @@ STORIES = {
         "primates/primates.png",
     ),
     "search_engineer": (
-        ["usearch", "starlette", "uvicorn"],
+        ["usearch", "pydantic"],
         [
             "=> exact search of 1,182 nodes at once: recall@10 is 1.0000",
             "=> the index finds what it promised, recall@10 of 0.99: True",

@@ -16,8 +16,8 @@ from starlette.routing import Route, Router
 
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
-from ..words import json_number
 from ..web import LocalServer, html_response
+from ..words import json_number
 from ..workers import Throttle
 from .live_page import make_page
 from .plane import Plane

@@ -17,7 +17,6 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from .._version import __version__
 from ..embedding import Embedding
 from ..errors import InputError
 from ..io.atomic import atomic_write
@@ -26,8 +25,9 @@ from .asked import Asked, from_body, from_query
 from .errors import HANDLERS, json_response, too_late
 from .guard import Guard
 from .openapi import describe
+from .resources import RESOURCES, Info
 from .settings import ServeSettings
-from .table import RESOURCES, Question, questions
+from .table import Question, questions
 
 __all__ = ["make_app"]
 
@@ -56,6 +56,7 @@ def make_app(embedding: Embedding, settings: ServeSettings, *, title: str, page:
     service = _Service(embedding, settings, title, page)
     routes = [Route(f"/{one.name}", service.endpoint(one), methods=["GET", "POST"]) for one in service.table]
     routes += [Route(one.path, getattr(service, one.name)) for one in RESOURCES]
+    routes.append(Route("/openapi.json", service.openapi))
     app = Starlette(routes=routes, exception_handlers=HANDLERS)
     app.router.redirect_slashes = False
     guarded = Guard(app, settings)
@@ -114,7 +115,7 @@ class _Service:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise HTTPException(415, "the body must be of the type application/json: send that Content-Type")
-        return from_body(question, await request.body(), self.embedding.names, self.settings)
+        return from_body(question, await request.body())
 
     def _answers(self, question: Question, asked: Asked) -> list[dict[str, Any]]:
         """An answer to each of the questions; nobody waits for it any longer when the time is over."""
@@ -179,23 +180,10 @@ class _Service:
         return json_response({"status": "ok"})
 
     async def info(self, request: Request) -> Response:
-        embedding = self.embedding
-        return json_response(
-            {
-                "nodes": len(embedding),
-                "edges": embedding.hierarchy.n_edges,
-                "dim": embedding.dim,
-                "geometry": embedding.geometry,
-                "objective": embedding.objective,
-                "method": embedding.provenance.method,
-                "scores": embedding.provenance.scores,
-                "version": __version__,
-                "limits": self.settings.limits(),
-            }
-        )
+        return json_response(Info.of(self.embedding, self.settings))
 
     async def openapi(self, request: Request) -> Response:
-        return json_response(describe(self.table, self.embedding, self.settings))
+        return json_response(describe(self.table, self.embedding))
 
     async def page(self, request: Request) -> Response:
         if not self.page_file.exists():

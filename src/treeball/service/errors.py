@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, ValidationError
+from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from .settings import ServeSettings
+from .table import LONGEST_NAME, Closed, Question
 
-__all__ = ["HANDLERS", "REFUSALS", "error_response", "json_response", "too_late"]
+__all__ = ["HANDLERS", "REFUSALS", "Error", "error_response", "json_response", "sentence", "shown", "too_late"]
 
 # What may happen to a request, for the description of the service.
 REFUSALS = {
@@ -29,10 +32,15 @@ REFUSALS = {
 }
 
 
+class Error(Closed):
+    """Why a request is refused."""
+
+    error: Annotated[str, Field(description="One sentence.")]
+
+
 def json_response(record: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A record as JSON."""
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode(), status, headers, "application/json")
+    return Response(to_json(record, inf_nan_mode="null"), status, headers, "application/json")
 
 
 def error_response(error: HTTPException) -> Response:
@@ -48,6 +56,49 @@ def error_response(error: HTTPException) -> Response:
 def too_late(settings: ServeSettings) -> HTTPException:
     """The error of an answer that took too long."""
     return HTTPException(503, f"no answer within {settings.timeout:g} seconds: ask for less, or try again")
+
+
+def shown(given: Any) -> str:
+    """What was given, short enough for a sentence."""
+    text = repr(given)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def sentence(question: Question, kind: type[Closed], given: Any, error: ValidationError) -> str:
+    """Why what was given does not fit a type of a question."""
+    properties = _properties(kind)
+    if not isinstance(given, dict):
+        return f"the body must be a JSON object with the property {question.many!r}"
+    for parameter in given:
+        if parameter not in properties:
+            return f"there is no parameter {shown(parameter)}; there are {', '.join(properties)}"
+    first = error.errors(include_url=False, include_context=False)[0]
+    what, place, wrong = first["type"], first["loc"], shown(first["input"])
+    parameter = str(place[0])
+    schema = properties[parameter]
+    if what == "missing" and kind is question.in_query:
+        return f"the parameter {parameter!r} is missing: /{question.name}?{parameter}=..."
+    if "enum" in schema:
+        return f"{parameter} must be one of {', '.join(schema['enum'])}, not {wrong}"
+    if "const" in schema:
+        return f"{parameter} must be {schema['const']}, not {wrong}"
+    if "maximum" in schema:
+        return f"{parameter} must be a whole number between {schema['minimum']} and {schema['maximum']:,}, not {wrong}"
+    if parameter == question.many and len(place) == 1:
+        return f"{parameter!r} must be a list of 1 to {schema['maxItems']:,}"
+    if parameter == "pairs" and len(place) == 2:
+        return f"each of 'pairs' must be a list of two names, not {wrong}"
+    if what == "string_too_long":
+        return f"a name has at most {LONGEST_NAME:,} characters, not {len(first['input']):,}"
+    if what == "string_unicode":
+        return f"{wrong} holds half of a surrogate pair and is no name"
+    return f"a node is given by its name, a text, not by {wrong}"
+
+
+@cache
+def _properties(kind: type[Closed]) -> dict[str, Any]:
+    properties: dict[str, Any] = kind.model_json_schema()["properties"]
+    return properties
 
 
 async def _refused(request: Request, error: Exception) -> Response:

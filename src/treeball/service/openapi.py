@@ -1,37 +1,47 @@
-"""The OpenAPI description of the service, made from the tables that make its routes."""
+"""The OpenAPI description of the service, made from the types that check its requests."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import create_model
+from pydantic.json_schema import models_json_schema
+
 from .._version import __version__
 from ..embedding import Embedding
-from .errors import REFUSALS
-from .settings import ServeSettings
-from .table import RESOURCES, Question, Schema, closed_object, name_schema
+from .errors import REFUSALS, Error
+from .resources import RESOURCES
+from .table import Closed, Question, list_of
 
 __all__ = ["describe"]
 
-_JSON = "application/json"
+Schema = dict[str, Any]
+
 _ANY = (403, 405, 414, 503)
 _QUERY = (400, 404, 422)
 _BODY = (408, 413, 415)
 
 
-def describe(table: tuple[Question, ...], embedding: Embedding, settings: ServeSettings) -> Schema:
+def describe(table: tuple[Question, ...], embedding: Embedding) -> Schema:
     """An OpenAPI 3.1 document; names of the model serve as examples."""
+    kinds: list[type[Closed]] = [Error]
     paths: Schema = {}
     for resource in RESOURCES:
-        paths[resource.path] = {
-            "get": _operation(resource.name, resource.summary, resource.media_type, resource.schema, _ANY)
+        kinds += [resource.answer] if resource.answer else []
+        paths[resource.path] = {"get": _operation(resource.name, resource.summary, resource.answer, _ANY)}
+    for one in table:
+        answers = create_model(f"{one.answer.__name__}s", __base__=Closed, answers=list_of(one.answer))
+        kinds += [one.in_body, one.answer, answers]
+        get = _operation(one.name, one.summary, one.answer, (*_ANY, *_QUERY))
+        post = _operation(f"{one.name}-bulk", f"{one.summary}: many at once", answers, (*_ANY, *_QUERY, *_BODY))
+        paths[f"/{one.name}"] = {
+            "get": get | {"parameters": _parameters(one.in_query)},
+            "post": post | {"requestBody": {"required": True, "content": _content(one.in_body)}},
         }
-    names = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
-    for question in table:
-        paths[f"/{question.name}"] = {
-            "get": _single(question, name_schema(embedding), names),
-            "post": _bulk(question, name_schema(embedding), names, settings),
-        }
+    _, definitions = models_json_schema(
+        [(kind, "validation") for kind in kinds], ref_template="#/components/schemas/{model}"
+    )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -41,63 +51,35 @@ def describe(table: tuple[Question, ...], embedding: Embedding, settings: ServeS
         },
         "paths": paths,
         "components": {
-            "schemas": {"Error": closed_object({"error": {"type": "string", "description": "One sentence."}})},
-            "responses": {_key(status): _refusal(why) for status, why in REFUSALS.items()},
+            "schemas": definitions["$defs"],
+            "responses": {
+                _key(status): {"description": why, "content": _content(Error)} for status, why in REFUSALS.items()
+            },
         },
     }
 
 
-def _single(question: Question, name: Schema, examples: list[Any]) -> Schema:
-    """GET: one question, in the query."""
-    parameters = [
-        {
-            "name": parameter,
-            "in": "query",
-            "required": True,
-            "description": "Name of a node.",
-            "schema": {**name, "type": "string"},
-            "examples": {"node": {"value": str(example)}},
-        }
-        for parameter, example in zip(question.of, examples[: len(question.of)], strict=True)
+def _parameters(kind: type[Closed]) -> list[Schema]:
+    schema = kind.model_json_schema()
+    required = schema["required"]
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": one}
+        for name, one in schema["properties"].items()
     ]
-    for option in question.options:
-        parameters.append(
-            {"name": option.name, "in": "query", "description": option.description, "schema": option.schema}
-        )
-    operation = _operation(question.name, question.summary, _JSON, _record(question, name), (*_ANY, *_QUERY))
-    return {**operation, "parameters": parameters}
 
 
-def _bulk(question: Question, name: Schema, examples: list[Any], settings: ServeSettings) -> Schema:
-    """POST: many questions, in the body."""
-    one = len(question.of) == 1
-    row = name if one else {"type": "array", "items": name, "minItems": 2, "maxItems": 2}
-    properties = {question.many: {"type": "array", "items": row, "minItems": 1, "maxItems": settings.max_nodes}}
-    for option in question.options:
-        properties[option.name] = {**option.schema, "description": option.description}
-    body = {**closed_object(properties), "required": [question.many]}
-    answers = closed_object({"answers": {"type": "array", "items": _record(question, name)}})
-    operation = _operation(
-        f"{question.name}-bulk", f"{question.summary}: many at once", _JSON, answers, (*_ANY, *_QUERY, *_BODY)
-    )
-    example = {question.many: examples if one else [examples]}
-    return {**operation, "requestBody": {"required": True, "content": {_JSON: {"schema": body, "example": example}}}}
-
-
-def _record(question: Question, name: Schema) -> Schema:
-    return closed_object(dict.fromkeys(question.of, name) | question.answer)
-
-
-def _operation(name: str, summary: str, media_type: str, answer: Schema, refusals: tuple[int, ...]) -> Schema:
-    responses: Schema = {"200": {"description": summary, "content": {media_type: {"schema": answer}}}}
+def _operation(name: str, summary: str, answer: type[Closed] | None, refusals: tuple[int, ...]) -> Schema:
+    responses: Schema = {"200": {"description": summary, "content": _content(answer)}}
     for status in sorted(refusals):
         responses[str(status)] = {"$ref": f"#/components/responses/{_key(status)}"}
     return {"operationId": name, "summary": summary, "responses": responses}
 
 
+def _content(kind: type[Closed] | None) -> Schema:
+    if kind is None:
+        return {"text/html": {"schema": {"type": "string"}}}
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}}
+
+
 def _key(status: int) -> str:
     return HTTPStatus(status).name.title().replace("_", "")
-
-
-def _refusal(why: str) -> Schema:
-    return {"description": why, "content": {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}}

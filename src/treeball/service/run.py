@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ..errors import TreeballError
+from ..errors import MissingExtraError, TreeballError
 from ..io.model_file import load
 from ..web import address_of, listen
-from .app import make_app
 from .mapped import open_mapped, write_mapped
 from .settings import ServeSettings
-from .table import questions
+
+try:
+    from .app import make_app
+    from .table import questions
+except ImportError as error:
+    raise MissingExtraError(error.name or "pydantic", "serve", "treeball serve") from None
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -138,6 +142,6 @@ def _warm_up(embedding: Embedding, settings: ServeSettings) -> None:
     names = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
     for question in questions(embedding, settings):
         columns = [[name] for name in names[: len(question.of)]]
-        options = {option.argument: option.schema["default"] for option in question.options}
+        options = {name: default for name, (_, default) in question.options.items()}
         for source in ("geometry", "hierarchy"):
             question.ask(embedding, *columns, **options | ({"source": source} if "source" in options else {}))
