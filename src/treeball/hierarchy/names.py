@@ -206,7 +206,7 @@ class Names(Sequence[Hashable]):
         """Names nearest in spelling to ``text`` whatever the case, best first, then names that start with it.
 
         Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
-        The first question prepares the names (`treeball.hierarchy.close_names`); then it takes milliseconds among millions.
+        The first question prepares the names (`close_names`); then it takes milliseconds among millions.
         """
         return self.take(self._spellings.nearest(text, most)) if text and len(self) else []
 

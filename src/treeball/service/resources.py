@@ -40,14 +40,15 @@ class Info(Closed):
     @classmethod
     def of(cls, embedding: Embedding, settings: ServeSettings) -> Self:
         """The facts of a model and how it is served."""
+        made = embedding.provenance
         return cls(
             nodes=len(embedding),
             edges=embedding.hierarchy.n_edges,
             dim=embedding.dim,
             geometry=embedding.geometry,
             objective=embedding.objective,
-            method=embedding.provenance.method,
-            scores=embedding.provenance.scores,
+            method=made.method,
+            scores=None if made.scores is None else dict(made.scores),
             version=__version__,
             limits=settings.limits(),
         )

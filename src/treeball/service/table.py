@@ -92,7 +92,7 @@ class Question:
 
 def _one_of(words: tuple[str, ...]) -> Any:
     """The type of these words and no others."""
-    return Literal[words]  # type: ignore[valid-type]  # only known when there is a model
+    return Literal[words]  # only known when there is a model
 
 
 def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, ...]:
