@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from treeball.kernels.plane_layout import count_leaves, squared_cosh
 
 import treeball
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.report.browser import make_page, packing
-from treeball.report.browser.companion import companion, sampled_map, squared_cosh
+from treeball.report.browser.companion import companion, sampled_map
 from treeball.report.browser.facts import measure
-from treeball.report.browser.order import count_leaves, level_order
+from treeball.report.browser.order import level_order
 from treeball.report.browser.places import Places, places_of_vectors
 from treeball.report.browser.table import read_column
 

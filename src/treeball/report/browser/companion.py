@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.cpu.compiler import compiled
+from ...engine.cpu.plane_layout import count_leaves, lay_out, squared_cosh
 from ...hierarchy import Hierarchy
-from ...types import Floats, Ints, Objective
-from .order import LevelOrder, count_leaves
+from ...types import Objective
+from .order import LevelOrder
 from .places import Places
 
-# Chosen by eye: what looks calm on mammals, verbs, nouns and the catalogue alike.
-WIDEST_CONE = 0.7 * np.pi
+# Chosen by eye, like the lengths of edges in engine/cpu/plane_layout.py.
 SHARE_POWER = 0.6
-SQUEEZE = 0.62
-SHORTEST, LONGEST, LONGEST_TO_LEAF = 0.6, 4.5, 2.4
 _WALKED_NODES = 40_000_000
 _FEWEST, _MOST = 50, 1_000
 
@@ -28,64 +25,8 @@ _FEWEST, _MOST = 50, 1_000
 def companion(order: LevelOrder) -> Places:
     """Lay out a tree; the places are in level order."""
     leaves = count_leaves(order.parent).astype(np.float64)
-    angle, length = _lay_out(order.first, leaves**SHARE_POWER)
+    angle, length = lay_out(order.first, leaves**SHARE_POWER)
     return Places(angle, length)
-
-
-@compiled
-def _lay_out(first: Ints, weight: Floats) -> tuple[Floats, Floats]:
-    n = weight.size
-    angle, length, cone = np.zeros(n), np.zeros(n), np.empty(n)
-    cone[0] = np.pi
-    full = np.tan(0.5 * WIDEST_CONE)
-    for node in range(n):
-        begin, end = first[node], first[node + 1]
-        total = 0.0
-        for child in range(begin, end):
-            total += weight[child]
-        edge = -cone[node]
-        for child in range(begin, end):
-            share = cone[node] * weight[child] / total
-            angle[child] = edge + share
-            edge += 2.0 * share
-            shadow = np.tan(0.5 * min(share, 0.999 * np.pi))
-            longest = LONGEST if first[child + 1] > first[child] else LONGEST_TO_LEAF
-            length[child] = min(max(SQUEEZE * np.log(full / shadow), SHORTEST), longest)
-            cone[child] = min(WIDEST_CONE, 2.0 * np.arctan(shadow * np.exp(length[child])))
-    return angle, length
-
-
-@compiled
-def squared_cosh(source: int, parent: Ints, turn: Floats, cosh: Floats, sinh: Floats, frame: Floats) -> None:
-    """Fill frame (n, 4) with each node's isometry seen from `source`; its first two numbers give cosh²(d/2).
-
-    An isometry of the disk is a pair of complex numbers (a, b), z -> (a z + b) / (conj(b) z + conj(a)). The step from a
-    node to its child is a turn followed by a translation.
-    """
-    on_path = np.zeros(parent.size, np.bool_)
-    frame[source] = np.array([1.0, 0.0, 0.0, 0.0])
-    node = source
-    on_path[node] = True
-    while parent[node] >= 0:
-        a, b = complex(frame[node, 0], frame[node, 1]), complex(frame[node, 2], frame[node, 3])
-        back = complex(np.cos(turn[node]), -np.sin(turn[node]))
-        up_a, up_b = (a * cosh[node] - b * sinh[node]) * back, (b * cosh[node] - a * sinh[node]) * np.conj(back)
-        node = parent[node]
-        on_path[node] = True
-        frame[node] = np.array([up_a.real, up_a.imag, up_b.real, up_b.imag])
-    for node in range(1, parent.size):
-        if on_path[node]:
-            continue
-        above = frame[parent[node]]
-        on = complex(np.cos(turn[node]), np.sin(turn[node]))
-        a, b = complex(above[0], above[1]) * on, complex(above[2], above[3]) * np.conj(on)
-        down_a, down_b = a * cosh[node] + b * sinh[node], a * sinh[node] + b * cosh[node]
-        frame[node, 0], frame[node, 1], frame[node, 2], frame[node, 3] = (
-            down_a.real,
-            down_a.imag,
-            down_b.real,
-            down_b.imag,
-        )
 
 
 def sampled_map(places: Places, order: LevelOrder, hierarchy: Hierarchy, objective: Objective) -> tuple[float, int]:

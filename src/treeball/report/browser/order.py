@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.cpu.compiler import compiled
+from ...engine.cpu.plane_layout import breadth_first
 from ...hierarchy import Hierarchy
 from ...types import Floats, Ints
 
@@ -43,32 +43,8 @@ def level_order(hierarchy: Hierarchy, key: Floats | None = None) -> LevelOrder:
     siblings = np.arange(n) if key is None else key
     by_parent = np.lexsort((siblings, parent))
     begin = np.searchsorted(parent[by_parent], np.arange(n + 1))
-    code = _breadth_first(hierarchy.root, by_parent, begin)
+    code = breadth_first(hierarchy.root, by_parent, begin)
     position = np.empty(n, np.int64)
     position[code] = np.arange(n)
     above = np.append(position, -1)[parent[code]]
     return LevelOrder(code, position, above, 1 + np.searchsorted(above[1:], np.arange(n + 1)))
-
-
-@compiled
-def _breadth_first(root: int, by_parent: Ints, begin: Ints) -> Ints:
-    order = np.empty(by_parent.size, np.int64)
-    order[0] = root
-    filled = 1
-    for i in range(order.size):
-        for slot in range(begin[order[i]], begin[order[i] + 1]):
-            order[filled] = by_parent[slot]
-            filled += 1
-    return order
-
-
-@compiled
-def count_leaves(parent: Ints) -> Ints:
-    """Number of leaves below each position, 1 for a leaf itself."""
-    leaves = np.zeros(parent.size, np.int64)
-    for i in range(parent.size - 1, -1, -1):
-        if leaves[i] == 0:
-            leaves[i] = 1
-        if i > 0:
-            leaves[parent[i]] += leaves[i]
-    return leaves
