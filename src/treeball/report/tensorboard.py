@@ -4,6 +4,11 @@ A file is a sequence of records: the length (uint64), its masked CRC-32C, the pa
 little-endian. The payload is an ``Event`` message: wall_time = 1 (double), step = 2 (int64), file_version = 3 (string,
 the first record only), summary = 5 (message). A ``Summary`` repeats value = 1 (message) with tag = 1 (string) and
 simple_value = 2 (float).
+
+The 60 lines that write this are kept because tensorboardX 2.6.5, measured in their place, costs more than it saves:
+4.5 MB with protobuf; 1.8 s to import where torch is installed, which it loads (ours: 11 ms); 1.0 ms for a step of ten
+scalars (ours: 0.06 ms); a training that waits for ever once the disk is full, since its writing thread has ended; and
+one file for two runs that begin in the same second, of which the first is lost. The tests read our files by its schema.
 """
 
 from __future__ import annotations
