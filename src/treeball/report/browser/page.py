@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
-import re
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +11,7 @@ from ..._version import __version__
 from ...io.atomic import atomic_write
 from ...types import Objective
 from ...words import json_number
+from ..templates import asset, render, trusted
 from . import packing
 from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
@@ -179,34 +174,13 @@ def _measurements(facts: Facts, order: LevelOrder) -> dict[str, bytes]:
 
 
 def _assemble(title: str, summary: dict[str, Any], sections: dict[str, bytes]) -> str:
-    assets = files(__package__) / "assets"
-    style = (assets / "style.css").read_text("utf-8")
-    modules = [(assets / name).read_text("utf-8") for name in SCRIPTS]
+    modules = [asset(f"browser/assets/{name}") for name in SCRIPTS]
     script = "(() => {\n'use strict';\n" + "\n".join(modules) + "\n})();"
-    # Only this script and this style may act, whatever a name contains; and nothing may be fetched.
-    policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+    return render(
+        "browser/assets/page.html",
+        title=title,
+        style=trusted(asset("browser/assets/style.css")),
+        script=trusted(script),
+        summary=summary,
+        sections={name: packing.packed(raw) for name, raw in sections.items()},
     )
-    data = [f'<script type="application/json" id="summary">{_inert_json(summary)}</script>']
-    for name, raw in sections.items():
-        data.append(f'<script type="text/plain" id="data-{name}">{packing.packed(raw)}</script>')
-    parts = {
-        "policy": policy,
-        "title": html.escape(title),
-        "style": f"<style>{style}</style>",
-        "data": "\n".join(data),
-        "script": f"<script>{script}</script>",
-    }
-    template = (assets / "page.html").read_text("utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _inert_json(value: Any) -> str:
-    """JSON without the characters that could end a script element or begin a comment."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
