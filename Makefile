@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JS := tools/js
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint lint-js docs bench clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("treeball needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -32,6 +33,16 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory lint-js; \
+	else echo "SKIPPED: the scripts of the pages were not checked, because npm is not installed"; fi
+
+# Types (tsc) and habits (eslint) of the scripts that the pages carry; nothing of npm's is shipped.
+lint-js: $(JS)/node_modules/.installed
+	npm --prefix $(JS) run --silent lint
+
+$(JS)/node_modules/.installed: $(JS)/package.json $(JS)/package-lock.json
+	npm --prefix $(JS) ci --silent --no-audit --no-fund
+	@touch $@
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict --quiet
@@ -41,4 +52,4 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/evaluate_speed.py
 
 clean:
-	rm -rf $(VENV) demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(JS)/node_modules demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

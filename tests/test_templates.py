@@ -54,6 +54,15 @@ def test_the_policy_names_the_script_and_the_style_of_the_page():
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
+def test_a_page_does_not_carry_the_types_of_its_script():
+    source, shipped = templates.asset("assets/live.js"), templates.script("assets/live.js")
+    assert "@param" in source
+    assert "@param" not in shipped
+    assert re.findall(r"^(?:async )?function \w+|^// .*", source, re.M) == re.findall(
+        r"^(?:async )?function \w+|^// .*", shipped, re.M
+    )
+
+
 def test_every_template_is_understood():
     folder = files("treeball.report")
     found = [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]

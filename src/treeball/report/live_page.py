@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .templates import asset, render, trusted
+from .templates import asset, render, script, trusted
 
 
 def make_page(title: str) -> str:
     """The page as text."""
-    style, script = (trusted(asset(f"assets/{name}")) for name in ("live.css", "live.js"))
-    return render("assets/live.html", title=title, style=style, script=script)
+    style, program = trusted(asset("assets/live.css")), trusted(script("assets/live.js"))
+    return render("assets/live.html", title=title, style=style, script=program)

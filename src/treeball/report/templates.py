@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+# Comments of whole lines from /** to */; casts within a line stay.
+_TYPES = re.compile(r"^ */\*\*.*?\*/\n", re.DOTALL | re.MULTILINE)
+
 
 def render(template: str, **values: object) -> str:
     """Fill in a template; a value that it names and that is not given is an error."""
@@ -23,8 +27,13 @@ def render(template: str, **values: object) -> str:
 
 
 def asset(path: str) -> str:
-    """The text of a script or style of this package."""
+    """The text of a file of this package."""
     return files(__package__).joinpath(*path.split("/")).read_text("utf-8")
+
+
+def script(path: str) -> str:
+    """The text of a script without the types in it, which are for the checker: a page should not carry them."""
+    return _TYPES.sub("", asset(path))
 
 
 def trusted(text: str) -> Markup:

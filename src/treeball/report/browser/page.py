@@ -11,7 +11,7 @@ from ..._version import __version__
 from ...io.atomic import atomic_write
 from ...types import Objective
 from ...words import json_number
-from ..templates import asset, render, trusted
+from ..templates import asset, render, script, trusted
 from . import packing
 from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
@@ -174,13 +174,13 @@ def _measurements(facts: Facts, order: LevelOrder) -> dict[str, bytes]:
 
 
 def _assemble(title: str, summary: dict[str, Any], sections: dict[str, bytes]) -> str:
-    modules = [asset(f"browser/assets/{name}") for name in SCRIPTS]
-    script = "(() => {\n'use strict';\n" + "\n".join(modules) + "\n})();"
+    modules = [script(f"browser/assets/{name}") for name in SCRIPTS]
+    program = "(() => {\n'use strict';\n" + "\n".join(modules) + "\n})();"
     return render(
         "browser/assets/page.html",
         title=title,
         style=trusted(asset("browser/assets/style.css")),
-        script=trusted(script),
+        script=trusted(program),
         summary=summary,
         sections={name: packing.packed(raw) for name, raw in sections.items()},
     )

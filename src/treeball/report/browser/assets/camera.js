@@ -3,11 +3,13 @@
 const DIRECT_FLIGHT = 14; // hyperbolic length up to which a straight flight keeps its precision
 const LARGEST_ZOOM = 12;
 
+/** @returns {Camera} */
 function makeCamera() {
   // centre and radius of the disk in CSS pixels; `top` is the root of what is shown
   return { anchor: 0, frame: [...IDENTITY], top: 0, zoom: 1, radius: 1, baseRadius: 1, x: 0, y: 0, flight: null };
 }
 
+/** @param {Camera} camera @param {number} px @param {number} py @returns {Point} */
 function toDisk(camera, px, py) {
   let x = (px - camera.x) / camera.radius;
   let y = (camera.y - py) / camera.radius;
@@ -19,12 +21,14 @@ function toDisk(camera, px, py) {
   return [x, y];
 }
 
+/** @param {Camera} camera @param {Point} from @param {Point} to */
 function dragCamera(camera, from, to) {
   camera.flight = null;
   camera.frame = normalised(compose(translationBetween(...from, ...to), camera.frame));
 }
 
 // Magnify the disk; what is under (px, py) stays there.
+/** @param {Camera} camera @param {number} factor @param {number} px @param {number} py */
 function zoomCamera(camera, factor, px, py) {
   const zoom = Math.min(LARGEST_ZOOM, Math.max(0.6, camera.zoom * factor));
   const before = toDisk(camera, px, py);
@@ -35,6 +39,7 @@ function zoomCamera(camera, factor, px, py) {
 }
 
 // Keep hold of a node near the middle, where numbers are most exact.
+/** @param {Camera} camera @param {Scene} scene */
 function anchorNearMiddle(camera, scene) {
   let best = -1;
   let largest = 0;
@@ -46,12 +51,15 @@ function anchorNearMiddle(camera, scene) {
   }
   if (best < 0 || scene.node[best] === camera.anchor) return;
   camera.anchor = scene.node[best];
-  camera.frame = normalised(Array.from(scene.frame.subarray(4 * best, 4 * best + 4)));
+  const [ar, ai, br, bi] = scene.frame.subarray(4 * best, 4 * best + 4);
+  camera.frame = normalised([ar, ai, br, bi]);
 }
 
 // Legs of a flight: while a leg lasts, `node` comes from `distance` away to the middle.
+/** @param {Tree} tree @param {Camera} camera @param {number} target @param {number} now @param {boolean} isInstant */
 function startFlight(tree, camera, target, now, isInstant) {
   const there = polar(frameOf(tree, camera, target));
+  /** @type {Leg[]} */
   const legs = [];
   if (there.distance <= DIRECT_FLIGHT) {
     legs.push({ node: target, ...there });
@@ -73,7 +81,9 @@ function startFlight(tree, camera, target, now, isInstant) {
 }
 
 // Move the camera along its flight, to its end when it is time.
+/** @param {Camera} camera @param {number} now */
 function advanceFlight(camera, now) {
+  if (!camera.flight) return;
   const { legs, length, begin, duration } = camera.flight;
   const time = duration > 0 ? Math.min(1, (now - begin) / duration) : 1;
   const eased = time < 0.5 ? 4 * time ** 3 : 1 - (2 - 2 * time) ** 3 / 2;

@@ -25,12 +25,14 @@ const LEAST_GROUP = 0.02; // of the tree, to get a colour
 const LARGE_GROUP = 0.34; // of the tree, to be divided
 const LEFT_OVER = 0.1; // of a divided group, to keep its colour
 
+/** @param {string} hex @returns {Color} */
 function rgb(hex) {
   const value = parseInt(hex.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
 // A colour of a ramp at t from 0 to 1.
+/** @param {string[]} ramp @param {number} t @returns {Color} */
 function rampColor(ramp, t) {
   const at = Math.min(1, Math.max(0, t)) * (ramp.length - 1);
   const low = Math.min(ramp.length - 2, Math.floor(at));
@@ -40,8 +42,10 @@ function rampColor(ramp, t) {
 
 // The largest subtrees below `top`: one that is too large to tell anything is divided into its own branches, and keeps
 // its colour for what is left of it when that is much.
+/** @param {Tree} tree @param {number} top */
 function largestSubtrees(tree, top) {
   const total = tree.size[top];
+  /** @param {number} node */
   const parts = (node) => {
     const below = [];
     for (let child = tree.first[node]; child < tree.first[node + 1]; child++) {
@@ -61,6 +65,7 @@ function largestSubtrees(tree, top) {
   }
 }
 
+/** @param {Tree} tree @param {number[]} tops */
 function groupNodes(tree, tops) {
   const none = tops.length;
   const group = new Uint8Array(tree.n).fill(none);
@@ -70,6 +75,7 @@ function groupNodes(tree, tops) {
 }
 
 // Ends of a scale that a few extreme values cannot stretch.
+/** @param {ArrayLike<number>} values @returns {[number, number]} */
 function usefulRange(values) {
   const step = Math.max(1, Math.floor(values.length / 20000));
   const some = [];
@@ -82,14 +88,16 @@ function usefulRange(values) {
 }
 
 // A colouring has a title, a swatch per entry or a scale for its legend, and an index into a palette for each node.
+/** @param {Tree} tree @param {Facts} facts @returns {Record<string, Colouring>} */
 function makeColourings(tree, facts) {
+  /** @type {Record<string, Colouring>} */
   const colourings = {
     subtree: bySubtree(tree, 0),
     depth: scaled('Depth', tree.depth, [0, Math.max(1, tree.depth[tree.n - 1])], 0),
   };
-  if (facts.radius) colourings.radius = scaled('Distance from the origin', facts.radius, usefulRange(facts.radius), 1);
+  colourings.radius = scaled('Distance from the origin', facts.radius, usefulRange(facts.radius), 1);
   colourings.illness = byIllness(tree, facts);
-  if (facts.column) {
+  if (facts.column && summary.column) {
     const { name, categories } = summary.column;
     colourings.column = categories
       ? byCategory(name, facts.column, categories)
@@ -98,6 +106,7 @@ function makeColourings(tree, facts) {
   return colourings;
 }
 
+/** @param {Tree} tree @param {number} top @returns {Colouring} */
 function bySubtree(tree, top) {
   const nodes = largestSubtrees(tree, top);
   return {
@@ -109,6 +118,13 @@ function bySubtree(tree, top) {
   };
 }
 
+/**
+ * @param {string} title
+ * @param {ArrayLike<number>} values
+ * @param {[number, number]} ends
+ * @param {number} digits
+ * @returns {Colouring}
+ */
 function scaled(title, values, [low, high], digits) {
   const index = new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -124,6 +140,7 @@ function scaled(title, values, [low, high], digits) {
   };
 }
 
+/** @param {string} title @param {ArrayLike<number>} values @param {string[]} categories @returns {Colouring} */
 function byCategory(title, values, categories) {
   const index = new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) index[i] = Number.isNaN(values[i]) ? categories.length : values[i];
@@ -133,9 +150,10 @@ function byCategory(title, values, categories) {
   };
 }
 
+/** @param {Tree} tree @param {Facts} facts @returns {Colouring} */
 function byIllness(tree, facts) {
   const index = new Uint8Array(tree.n).fill(3);
-  if (facts.margin && summary.sampled) for (let i = 0; i < tree.n; i++) if (Number.isNaN(facts.margin[i])) index[i] = 4;
+  if (summary.sampled) for (let i = 0; i < tree.n; i++) if (Number.isNaN(facts.margin[i])) index[i] = 4;
   const { node, kind } = facts.ill;
   for (let pair = node.length - 1; pair >= 0; pair--) index[node[pair]] = kind[pair];
   return {

@@ -1,5 +1,6 @@
 // What the page carries: the numbers and names that packing.py wrote, as typed arrays.
 
+/** @param {string} name @returns {Promise<Bytes | null>} */
 async function unpack(name) {
   const element = document.getElementById(`data-${name}`);
   if (!element) return null;
@@ -11,6 +12,7 @@ async function unpack(name) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** @param {Bytes} bytes */
 function readVarints(bytes) {
   let count = 0;
   for (let i = 0; i < bytes.length; i++) if (bytes[i] < 0x80) count++;
@@ -30,12 +32,18 @@ function readVarints(bytes) {
   return values;
 }
 
+/** @param {Bytes} bytes */
 function readSignedVarints(bytes) {
   const values = readVarints(bytes);
   for (let i = 0; i < values.length; i++) values[i] = (values[i] >>> 1) ^ -(values[i] & 1);
   return values;
 }
 
+/**
+ * @template {Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>} Kind
+ * @param {Bytes} bytes
+ * @param {{ new (buffer: ArrayBuffer): Kind, BYTES_PER_ELEMENT: number }} Kind
+ */
 function readFloatPlanes(bytes, Kind) {
   const width = Kind.BYTES_PER_ELEMENT;
   const count = bytes.length / width;
@@ -46,56 +54,73 @@ function readFloatPlanes(bytes, Kind) {
   return new Kind(joined.buffer);
 }
 
+/**
+ * @template {string} Name
+ * @param {Name[]} names
+ * @returns {Promise<Record<Name, Bytes | null>>}
+ */
 async function unpackAll(names) {
   const parts = await Promise.all(names.map(unpack));
-  return Object.fromEntries(names.map((name, i) => [name, parts[i]]));
+  return /** @type {Record<Name, Bytes | null>} */ (Object.fromEntries(names.map((name, i) => [name, parts[i]])));
+}
+
+// A page that was cut short or edited is told of as such.
+/** @param {Bytes | null} bytes @param {string} name */
+function present(bytes, name) {
+  if (!bytes) throw new Error(`its part "${name}" is missing`);
+  return bytes;
 }
 
 // Structure first: it is all that the first picture needs.
+/** @returns {Promise<Tree>} */
 async function loadTree() {
   const raw = await unpackAll(['children', 'names', 'angle', 'length', 'other_child', 'other_parent']);
+  const angle = present(raw.angle, 'angle');
   const n = summary.nodes;
   return makeTree({
-    childCount: readVarints(raw.children),
-    nameBytes: raw.names,
-    angle: readFloatPlanes(raw.angle, raw.angle.length === 8 * n ? Float64Array : Float32Array),
-    length: readFloatPlanes(raw.length, Float32Array),
+    childCount: readVarints(present(raw.children, 'children')),
+    nameBytes: present(raw.names, 'names'),
+    angle: angle.length === 8 * n ? readFloatPlanes(angle, Float64Array) : readFloatPlanes(angle, Float32Array),
+    length: readFloatPlanes(present(raw.length, 'length'), Float32Array),
     otherChild: raw.other_child ? readVarints(raw.other_child) : new Int32Array(0),
     otherParent: raw.other_parent ? readVarints(raw.other_parent) : new Int32Array(0),
   });
 }
 
+/** @returns {Promise<Facts>} */
 async function loadFacts() {
-  const floats = ['radius', 'parent_distance', 'margin', 'near_distance', 'ill_distance', 'ill_offender_distance',
-    'column'];
-  const raw = await unpackAll([...floats, 'near', 'ill_node', 'ill_positive', 'ill_offender', 'ill_kind']);
-  const numbers = (name) => (raw[name] ? readFloatPlanes(raw[name], Float32Array) : null);
+  const raw = await unpackAll(['radius', 'parent_distance', 'margin', 'near_distance', 'ill_distance',
+    'ill_offender_distance', 'column', 'near', 'ill_node', 'ill_positive', 'ill_offender', 'ill_kind']);
+  /** @param {Bytes | null} bytes */
+  const numbers = (bytes) => readFloatPlanes(bytes || new Uint8Array(0), Float32Array);
   const illNode = raw.ill_node ? readVarints(raw.ill_node) : new Int32Array(0);
-  const fromNode = (name) => {
-    const values = raw[name] ? readSignedVarints(raw[name]) : new Int32Array(0);
+  /** @param {Bytes | null} bytes */
+  const fromNode = (bytes) => {
+    const values = readSignedVarints(bytes || new Uint8Array(0));
     for (let i = 0; i < values.length; i++) values[i] += illNode[i];
     return values;
   };
   return {
-    radius: numbers('radius'),
-    parentDistance: numbers('parent_distance'),
-    margin: numbers('margin'),
+    radius: numbers(present(raw.radius, 'radius')),
+    parentDistance: numbers(present(raw.parent_distance, 'parent_distance')),
+    margin: numbers(present(raw.margin, 'margin')),
     near: raw.near ? readSignedVarints(raw.near) : null, // differences to the node itself; 0 for none
-    nearDistance: numbers('near_distance'),
-    column: numbers('column'),
+    nearDistance: numbers(raw.near_distance),
+    column: raw.column && numbers(raw.column),
     ill: {
       node: illNode,
-      positive: fromNode('ill_positive'),
-      offender: fromNode('ill_offender'),
+      positive: fromNode(raw.ill_positive),
+      offender: fromNode(raw.ill_offender),
       kind: raw.ill_kind || new Uint8Array(0),
-      distance: numbers('ill_distance'),
-      offenderDistance: numbers('ill_offender_distance'),
+      distance: numbers(raw.ill_distance),
+      offenderDistance: numbers(raw.ill_offender_distance),
       ...pairsOfNodes(illNode),
     },
   };
 }
 
 // For each node the first of its ill pairs, and for each pair the next of the same node; -1 ends a list.
+/** @param {Ints} illNode */
 function pairsOfNodes(illNode) {
   const firstPair = new Int32Array(summary.nodes).fill(-1);
   const nextPair = new Int32Array(illNode.length).fill(-1);

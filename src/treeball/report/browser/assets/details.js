@@ -7,9 +7,11 @@ const SENTENCES = [
   'a node of another subtree is closer: two subtrees are entangled',
 ];
 
+/** @param {App} app @param {number} node @returns {[number, number][]} */
 function nearestTo(app, node) {
   const k = summary.nearest;
   const { near, nearDistance } = app.facts;
+  /** @type {[number, number][]} */
   const result = [];
   for (let i = k * node; near && i < k * (node + 1); i++) {
     if (near[i] !== 0) result.push([node + near[i], nearDistance[i]]);
@@ -17,12 +19,14 @@ function nearestTo(app, node) {
   return result;
 }
 
+/** @param {App} app @param {number} node */
 function marginText(app, node) {
   const margin = app.facts.margin[node];
   if (Number.isNaN(margin)) return summary.sampled && node > 0 ? 'not in the sample' : '–';
   return `${margin > 0 ? '+' : margin < 0 ? '−' : ''}${decimals(Math.abs(margin))}`;
 }
 
+/** @param {App} app @param {number} node @returns {[string, string][]} */
 function factRows(app, node) {
   const { tree, facts } = app;
   const children = tree.first[node + 1] - tree.first[node];
@@ -34,26 +38,32 @@ function factRows(app, node) {
     ['Distance to parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Distance from origin', decimals(facts.radius[node])],
     [`Margin of its ${positives}`, marginText(app, node)],
-    ...(facts.column ? [[summary.column.name, columnText(app, node)]] : []),
+    ...columnRow(app, node),
   ];
 }
 
-function columnText(app, node) {
+/** @param {App} app @param {number} node @returns {[string, string][]} */
+function columnRow(app, node) {
+  const { column } = summary;
+  if (!app.facts.column || !column) return [];
   const value = app.facts.column[node];
-  if (Number.isNaN(value)) return 'no value';
-  return summary.column.categories ? summary.column.categories[value] : String(Number(value.toPrecision(4)));
+  if (Number.isNaN(value)) return [[column.name, 'no value']];
+  return [[column.name, column.categories ? column.categories[value] : String(Number(value.toPrecision(4)))]];
 }
 
+/** @param {[string, string][]} rows */
 function factList(rows) {
   return make('dl', { class: 'facts' }, ...rows.flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]));
 }
 
 // Words for the worst ill pair of a node, or null.
+/** @param {App} app @param {number} node */
 function illnessText(app, node) {
   const pair = app.facts.ill.firstPair[node];
   return pair < 0 ? null : pairText(app, pair);
 }
 
+/** @param {App} app @param {number} pair */
 function pairText(app, pair) {
   const { ill } = app.facts;
   const { names } = app.tree;
@@ -62,12 +72,14 @@ function pairText(app, pair) {
 }
 
 // Ties count against the model, but should not be called closer.
+/** @param {Ill} ill @param {number} pair */
 function closeness(ill, pair) {
   return ill.distance[pair] - ill.offenderDistance[pair] < 5e-4 ? 'as close as' : 'closer than';
 }
 
 // ---- the card under the pointer ----
 
+/** @param {App} app @param {number} node @param {number} px @param {number} py */
 function showCard(app, node, px, py) {
   const card = byId('card');
   if (node < 0) {
@@ -75,7 +87,7 @@ function showCard(app, node, px, py) {
     return;
   }
   if (Number(card.dataset.node) !== node || card.hidden) {
-    card.dataset.node = node;
+    card.dataset.node = String(node);
     card.replaceChildren(...cardContent(app, node));
     card.hidden = false;
   }
@@ -86,17 +98,19 @@ function showCard(app, node, px, py) {
   card.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
 }
 
+/** @param {App} app @param {number} node */
 function cardContent(app, node) {
   const { tree, facts } = app;
   const path = pathTo(tree, node).slice(0, -1);
   const shown = path.length > 5 ? [path[0], -1, ...path.slice(-3)] : path;
   const trail = shown.map((at) => (at < 0 ? '…' : shortName(tree, at))).join(' › ');
+  /** @type {HTMLElement[]} */
   const parts = [make('strong', {}, tree.names.of(node))];
   if (trail) parts.push(make('p', { class: 'trail' }, trail));
   parts.push(factList([
     ['To parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Margin', marginText(app, node)],
-    ...(facts.column ? [[summary.column.name, columnText(app, node)]] : []),
+    ...columnRow(app, node),
   ]));
   const ill = illnessText(app, node);
   if (ill) parts.push(make('p', { class: 'ill' }, ill));
@@ -110,6 +124,7 @@ function cardContent(app, node) {
   return parts;
 }
 
+/** @param {Tree} tree @param {number} node @param {number} other */
 function relation(tree, node, other) {
   if (tree.parent[node] === other) return ' · parent';
   if (tree.parent[other] === node) return ' · child';
@@ -118,14 +133,16 @@ function relation(tree, node, other) {
 
 // ---- the panel ----
 
+/** @param {App} app */
 function showDetails(app) {
   const { tree, focus } = app;
+  /** @type {HTMLElement[]} */
   const parts = [make('h2', {}, tree.names.of(focus))];
   if (focus === 0 && summary.virtual_root) parts.push(make('p', { class: 'note' }, 'Added to join several roots.'));
   parts.push(factList(factRows(app, focus)));
   const pair = app.facts.ill.firstPair[focus];
   if (pair >= 0) {
-    parts.push(make('p', { class: 'ill' }, illnessText(app, focus)));
+    parts.push(make('p', { class: 'ill' }, pairText(app, pair)));
     parts.push(make('p', { class: 'note' }, `That is, ${SENTENCES[app.facts.ill.kind[pair]]}.`));
     parts.push(make('button', { type: 'button', class: 'wide', onclick: () => app.showPair(pair) }, 'Show the ill pair'));
   }
@@ -144,6 +161,7 @@ function showDetails(app) {
   byId('pane-node').replaceChildren(...parts);
 }
 
+/** @param {App} app @param {number} node @returns {HTMLElement[]} */
 function childList(app, node) {
   const { tree } = app;
   const children = [];

@@ -1,22 +1,38 @@
 // What is to be drawn, as plain lists that WebGL, Canvas and SVG share; and the renderer for browsers without WebGL2.
 
+/** @type {Record<keyof DrawLists, DrawList | null>} */
 const lists = { edges: null, solid: null, dashed: null, dots: null };
 
+/** @param {keyof DrawLists} kind @param {number} capacity @param {number} width @returns {DrawList} */
 function emptyList(kind, capacity, width) {
-  if (!lists[kind] || lists[kind].capacity < capacity) {
-    lists[kind] = { capacity: 2 * capacity, data: new Float32Array(2 * capacity * width),
-      color: new Uint8Array(8 * capacity), count: 0 };
+  let list = lists[kind];
+  if (!list || list.capacity < capacity) {
+    list = { capacity: 2 * capacity, data: new Float32Array(2 * capacity * width), color: new Uint8Array(8 * capacity),
+      count: 0 };
+    lists[kind] = list;
   }
-  lists[kind].count = 0;
-  return lists[kind];
+  list.count = 0;
+  return list;
 }
 
+/**
+ * @param {DrawList} list
+ * @param {number} x0
+ * @param {number} y0
+ * @param {number} x1
+ * @param {number} y1
+ * @param {number} w0
+ * @param {number} w1
+ * @param {Color} color
+ * @param {number} alpha
+ */
 function addEdge(list, x0, y0, x1, y1, w0, w1, color, alpha) {
   const i = list.count++;
   list.data.set([x0, y0, x1, y1, w0, w1], 6 * i);
   setColor(list, i, color, alpha);
 }
 
+/** @param {DrawList} list @param {number} i @param {Color} color @param {number} alpha */
 function setColor(list, i, color, alpha) {
   list.color[4 * i] = color[0];
   list.color[4 * i + 1] = color[1];
@@ -25,6 +41,7 @@ function setColor(list, i, color, alpha) {
 }
 
 // Edges (plain, red, dashed) and dots of the picture, far ones first so that near ones lie on top.
+/** @param {App} app @returns {DrawLists} */
 function collect(app) {
   const { tree, camera, picture, theme } = app;
   const { scene } = picture;
@@ -71,13 +88,15 @@ function collect(app) {
 }
 
 // How far, in pixels, an arc leaves its chord.
+/** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} radius */
 function bulge(x0, y0, x1, y1, radius) {
   const chord = Math.hypot(x1 - x0, y1 - y0) * radius;
   return Math.abs(chord * Math.tan(halfTurn(x0, y0, x1, y1) / 2)) / 2;
 }
 
+/** @param {HTMLCanvasElement} canvas @returns {Renderer} */
 function makeCanvasRenderer(canvas) {
-  const context = canvas.getContext('2d');
+  const context = penOf(canvas);
   return {
     kind: 'canvas',
     resize(width, height, ratio) {
@@ -92,6 +111,7 @@ function makeCanvasRenderer(canvas) {
   };
 }
 
+/** @param {CanvasRenderingContext2D} context @param {App} app @param {DrawLists} lists */
 function paint(context, app, { edges, solid, dashed, dots }) {
   const { camera } = app;
   context.lineCap = 'round';
@@ -100,8 +120,8 @@ function paint(context, app, { edges, solid, dashed, dots }) {
   context.setLineDash([5.5, 4]);
   paintEdges(context, camera, dashed);
   context.setLineDash([]);
-  for (const [style, members] of alike(dots, () => 0)) {
-    context.fillStyle = style.color;
+  for (const { color, members } of alike(dots, () => 0)) {
+    context.fillStyle = color;
     context.beginPath();
     for (const i of members) {
       const x = camera.x + dots.data[3 * i] * camera.radius;
@@ -114,11 +134,12 @@ function paint(context, app, { edges, solid, dashed, dots }) {
   }
 }
 
+/** @param {CanvasRenderingContext2D} context @param {Camera} camera @param {DrawList} list */
 function paintEdges(context, camera, list) {
   const { data } = list;
-  for (const [style, members] of alike(list, (i) => (data[6 * i + 4] + data[6 * i + 5]) / 2)) {
-    context.strokeStyle = style.color;
-    context.lineWidth = style.width;
+  for (const { color, width, members } of alike(list, (i) => (data[6 * i + 4] + data[6 * i + 5]) / 2)) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
     context.beginPath();
     for (const i of members) traceGeodesic(context, camera, data[6 * i], data[6 * i + 1], data[6 * i + 2], data[6 * i + 3]);
     context.stroke();
@@ -126,6 +147,11 @@ function paintEdges(context, camera, list) {
 }
 
 // Things of one colour and width, to within what the eye tells apart, are painted in one go; the faint ones first.
+/**
+ * @param {DrawList} list
+ * @param {(i: number) => number} widthOf
+ *
+ */
 function alike(list, widthOf) {
   const groups = new Map();
   const colors = new Uint32Array(list.color.buffer);
@@ -140,13 +166,22 @@ function alike(list, widthOf) {
   const styled = [...groups.values()].map((members) => {
     const i = members[0];
     const [r, g, b, a] = list.color.subarray(4 * i, 4 * i + 4);
-    return [{ color: `rgba(${r},${g},${b},${Math.round(a / 16) / 16})`, width: Math.max(0.3, widthOf(i)), alpha: a }, members];
+    return { color: `rgba(${r},${g},${b},${Math.round(a / 16) / 16})`, width: Math.max(0.3, widthOf(i)), alpha: a, members };
   });
-  return styled.sort((one, other) => one[0].alpha - other[0].alpha);
+  return styled.sort((one, other) => one.alpha - other.alpha);
 }
 
 // A true circular arc; a line where it cannot be told from one.
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Camera} camera
+ * @param {number} x0
+ * @param {number} y0
+ * @param {number} x1
+ * @param {number} y1
+ */
 function traceGeodesic(context, camera, x0, y0, x1, y1) {
+  /** @type {(x: number, y: number) => Point} */
   const at = (x, y) => [camera.x + x * camera.radius, camera.y - y * camera.radius];
   context.moveTo(...at(x0, y0));
   if (bulge(x0, y0, x1, y1, camera.radius) < 0.3) {
@@ -158,6 +193,7 @@ function traceGeodesic(context, camera, x0, y0, x1, y1) {
 }
 
 // The circle of a geodesic, in the disk with the second axis upwards; angles of its ends.
+/** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
 function circleThrough(x0, y0, x1, y1) {
   const half = halfTurn(x0, y0, x1, y1);
   const chord = Math.hypot(x1 - x0, y1 - y0);

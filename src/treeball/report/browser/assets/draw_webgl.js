@@ -67,9 +67,14 @@ function hasGraphicsCard() {
   return !/swiftshader|llvmpipe|softpipe|software|basic render/iu.test(name);
 }
 
+/** @param {HTMLCanvasElement} canvas @returns {Renderer | null} */
 function makeWebglRenderer(canvas) {
   const gl = canvas.getContext('webgl2', { antialias: false, powerPreference: 'low-power' });
-  if (!gl) return null;
+  return gl && makeGlRenderer(canvas, gl);
+}
+
+/** @param {HTMLCanvasElement} canvas @param {WebGL2RenderingContext} gl @returns {Renderer} */
+function makeGlRenderer(canvas, gl) {
   const edges = makeProgram(gl, EDGE_VERTEX, EDGE_FRAGMENT);
   const dots = makeProgram(gl, DOT_VERTEX, DOT_FRAGMENT);
   const edgeArray = makeArray(gl, edges, EDGE_BYTES, [['place', 2, 0], ['strip', 3, 8], ['color', 4, 20]]);
@@ -77,6 +82,7 @@ function makeWebglRenderer(canvas) {
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
 
+  /** @param {App} app @param {DrawList} list @param {number} ratio @param {number} dash */
   function drawEdges(app, list, ratio, dash) {
     if (!list.count) return;
     const { bytes, corners } = cutStrips(list, app.camera, ratio, app.picture.isFine ? 0.12 : 0.8);
@@ -87,6 +93,7 @@ function makeWebglRenderer(canvas) {
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, corners);
   }
 
+  /** @param {App} app @param {DrawList} list @param {number} ratio */
   function drawDots({ camera }, list, ratio) {
     gl.useProgram(dots.program);
     gl.uniform2f(dots.at.center, camera.x * ratio, camera.y * ratio);
@@ -116,22 +123,31 @@ function makeWebglRenderer(canvas) {
   };
 }
 
+/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {GlProgram} */
 function makeProgram(gl, vertex, fragment) {
   const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+  for (const { kind, source } of [{ kind: gl.VERTEX_SHADER, source: vertex }, { kind: gl.FRAGMENT_SHADER, source: fragment }]) {
     const shader = gl.createShader(kind);
+    if (!shader) throw new Error('the context is lost');
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
   }
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) || 'the program does not link');
+  /** @type {GlProgram['at']} */
   const at = {};
   for (const name of ['center', 'viewport', 'radius', 'dash']) at[name] = gl.getUniformLocation(program, name);
   return { program, at };
 }
 
 // A buffer that grows, with its attributes: four floats or fewer each, and a colour of four bytes.
+/**
+ * @param {WebGL2RenderingContext} gl
+ * @param {GlProgram} owner
+ * @param {number} stride
+ * @param {[string, number, number][]} attributes
+ */
 function makeArray(gl, { program }, stride, attributes) {
   const array = gl.createVertexArray();
   const buffer = gl.createBuffer();
@@ -145,6 +161,7 @@ function makeArray(gl, { program }, stride, attributes) {
     gl.vertexAttribPointer(place, width, isColor ? gl.UNSIGNED_BYTE : gl.FLOAT, isColor, stride, offset);
   }
   return {
+    /** @param {Bytes} bytes */
     upload(bytes) {
       gl.bindVertexArray(array);
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -157,9 +174,10 @@ function makeArray(gl, { program }, stride, attributes) {
   };
 }
 
-const strips = { buffer: new ArrayBuffer(0), floats: null, colors: null };
+const strips = { buffer: new ArrayBuffer(0), floats: new Float32Array(0), colors: new Uint32Array(0) };
 
 // Edges as corners of one long strip; a corner twice, at either end of an edge, makes the jump to the next invisible.
+/** @param {DrawList} list @param {Camera} camera @param {number} ratio @param {number} tolerance */
 function cutStrips(list, camera, ratio, tolerance) {
   const radius = camera.radius * ratio;
   const centerX = camera.x * ratio;
@@ -183,6 +201,14 @@ function cutStrips(list, camera, ratio, tolerance) {
   const tints = new Uint32Array(list.color.buffer);
   let at = 0;
 
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {number} side
+   * @param {number} half
+   * @param {number} way
+   * @param {number} tint
+   */
   function corner(x, y, side, half, way, tint) {
     floats[at] = x;
     floats[at + 1] = y;
@@ -230,6 +256,7 @@ function cutStrips(list, camera, ratio, tolerance) {
 }
 
 // Dots as bytes; last comes what is near the middle, to lie on top.
+/** @param {DrawList} list @param {number} ratio */
 function packDots(list, ratio) {
   const buffer = new ArrayBuffer(list.count * DOT_BYTES);
   const floats = new Float32Array(buffer);

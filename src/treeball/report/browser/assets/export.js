@@ -1,25 +1,29 @@
 // The current view as a file: PNG painted anew at twice the size, SVG with true arcs and text that stays text.
 
+/** @param {App} app */
 function startExport(app) {
   byId('save-png').addEventListener('click', () => savePng(app));
   byId('save-svg').addEventListener('click', () => saveSvg(app));
 }
 
+/** @param {App} app @param {string} ending */
 function fileName(app, ending) {
   const name = `${summary.title}-${shortName(app.tree, app.focus)}`.replace(/[^\p{L}\p{N}._-]+/gu, '-');
   return `${name.slice(0, 80).replace(/^-+|-+$/gu, '') || 'treeball'}.${ending}`;
 }
 
+/** @param {Blob} blob @param {string} name */
 function download(blob, name) {
   const address = URL.createObjectURL(blob);
   make('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
+/** @param {App} app */
 function savePng(app) {
   const ratio = 2;
   const canvas = make('canvas', { width: ratio * app.width, height: ratio * app.height });
-  const context = canvas.getContext('2d');
+  const context = penOf(canvas);
   context.scale(ratio, ratio);
   const { camera, theme } = app;
   context.fillStyle = theme.ground;
@@ -34,24 +38,32 @@ function savePng(app) {
   paint(context, app, collect(app));
   paintRings(context, app);
   paintLabels(context, app, app.labels);
-  canvas.toBlob((blob) => download(blob, fileName(app, 'png')), 'image/png');
+  canvas.toBlob((blob) => {
+    if (blob) download(blob, fileName(app, 'png'));
+    else announce('The view is too large to be saved as PNG'); // larger than this browser can encode
+  }, 'image/png');
 }
 
+/** @param {App} app */
 function saveSvg(app) {
   download(new Blob([svgOf(app)], { type: 'image/svg+xml' }), fileName(app, 'svg'));
 }
 
+/** @param {App} app */
 function svgOf(app) {
   const { camera, theme } = app;
   look(app, true);
   const { edges, solid, dashed, dots } = collect(app);
+  /** @param {number} value */
   const number = (value) => String(Math.round(100 * value) / 100);
+  /** @param {number} x @param {number} y */
   const place = (x, y) => `${number(camera.x + x * camera.radius)} ${number(camera.y - y * camera.radius)}`;
   const parts = [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${app.width} ${app.height}" font-family="${escapeXml(FONT)}">`,
     `<title>${escapeXml(`${summary.title}: ${app.tree.names.of(app.focus)}`)}</title>`,
     `<rect width="${app.width}" height="${app.height}" fill="${theme.ground}"/>`,
     `<circle cx="${number(camera.x)}" cy="${number(camera.y)}" r="${number(camera.radius)}" fill="${theme.disk}" stroke="${theme.rim}"/>`];
 
+  /** @param {DrawList} list @param {number} i */
   function path(list, i) {
     const [x0, y0, x1, y1] = list.data.subarray(6 * i, 6 * i + 4);
     if (bulge(x0, y0, x1, y1, camera.radius) < 0.3) return `M${place(x0, y0)}L${place(x1, y1)}`;
@@ -60,6 +72,7 @@ function svgOf(app) {
     return `M${place(x0, y0)}A${size} ${size} 0 0 ${isClockwise ? 1 : 0} ${place(x1, y1)}`;
   }
 
+  /** @param {DrawList} list @param {string} extra */
   function addEdges(list, extra) {
     parts.push(`<g fill="none" stroke-linecap="round"${extra}>`);
     for (let i = 0; i < list.count; i++) {
@@ -87,10 +100,12 @@ function svgOf(app) {
   return parts.join('\n');
 }
 
+/** @param {DrawList} list @param {number} i */
 function hexColor(list, i) {
   return `#${[0, 1, 2].map((k) => list.color[4 * i + k].toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** @param {string} text */
 function escapeXml(text) {
   const clean = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu, '\ufffd');
   return clean.replace(/[&<>"']/gu, (letter) => `&#${letter.charCodeAt(0)};`);

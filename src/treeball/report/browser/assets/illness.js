@@ -2,17 +2,19 @@
 
 const PAIRS_AT_ONCE = 60;
 
+/** @param {App} app */
 function startIllness(app) {
   const { ill } = app.facts;
   const { shownKinds } = app;
   let shown = PAIRS_AT_ONCE;
-  const byKind = [0, 1, 2].map((kind) => ill.kind.reduce((sum, one) => sum + (one === kind), 0));
+  const byKind = [0, 1, 2].map((kind) => ill.kind.reduce((sum, one) => sum + Number(one === kind), 0));
   const list = make('ul', { class: 'pairs' });
   const more = make('button', { type: 'button', class: 'wide', onclick: () => { shown += PAIRS_AT_ONCE; fill(); } },
     'Show more');
 
   const chosen = make('p', { class: 'ill', hidden: '' });
 
+  /** @param {number} kind */
   function filterBox(kind) {
     const box = make('input', { type: 'checkbox', id: `kind-${kind}`, checked: '',
       onchange: () => { shownKinds[kind] = box.checked; shown = PAIRS_AT_ONCE; fill(); app.redraw(); } });
@@ -25,6 +27,7 @@ function startIllness(app) {
         make('span', { class: 'note' }, SENTENCES[kind].split(':')[0])));
   }
 
+  /** @param {number} pair */
   function row(pair) {
     const { names } = app.tree;
     const [a, b, wrong] = [ill.node[pair], ill.positive[pair], ill.offender[pair]];
@@ -57,6 +60,7 @@ function startIllness(app) {
   }
   app.markChosenPair = markChosen;
 
+  /** @type {HTMLElement[]} */
   const parts = [make('h2', {}, 'Ill pairs'), make('p', { class: 'lead' }, illnessSummary())];
   if (ill.node.length) {
     const show = make('input', { type: 'checkbox', id: 'show-ill', onchange: () => {

@@ -1,19 +1,23 @@
 // The keyboard: arrows walk the tree, the rest are short cuts.
 
+/** @param {App} app */
 function startKeyboard(app) {
   const { tree } = app;
+  /** @type {Map<number, number>} */
   const lastChild = new Map(); // where we came up from, to go down the same way
 
   function child() {
     const { focus } = app;
     const [first, last] = [tree.first[focus], tree.first[focus + 1]];
     if (first === last) return -1;
-    if (lastChild.has(focus)) return lastChild.get(focus);
-    let largest = first;
+    let largest = lastChild.get(focus);
+    if (largest !== undefined) return largest;
+    largest = first;
     for (let one = first; one < last; one++) if (tree.size[one] > tree.size[largest]) largest = one;
     return largest;
   }
 
+  /** @param {number} step */
   function sibling(step) {
     const up = tree.parent[app.focus];
     if (up < 0) return -1;
@@ -27,6 +31,7 @@ function startKeyboard(app) {
     return up;
   }
 
+  /** @type {Record<string, () => number>} */
   const onStage = {
     ArrowUp: parent,
     ArrowDown: child,
@@ -34,6 +39,7 @@ function startKeyboard(app) {
     ArrowRight: () => sibling(-1),
     Home: () => 0,
   };
+  /** @type {Record<string, () => void>} */
   const anywhere = {
     '/': () => byId('search').focus(),
     t: app.toggleTheme,
@@ -53,10 +59,10 @@ function startKeyboard(app) {
     event.preventDefault();
   });
   addEventListener('keydown', (event) => {
-    const isTyping = event.target.closest?.('input[type=search], select, textarea');
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !anywhere[event.key.length === 1
-      ? event.key.toLowerCase() : event.key]) return;
-    anywhere[event.key.length === 1 ? event.key.toLowerCase() : event.key]();
+    const isTyping = event.target instanceof Element && event.target.closest('input[type=search], select, textarea');
+    const act = anywhere[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!act || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    act();
     event.preventDefault();
   });
 }

@@ -5,6 +5,7 @@ const SMALLEST_TEXT = 10.5;
 const AIR = 3; // pixels kept free around a label
 const widths = new Map();
 
+/** @param {CanvasRenderingContext2D} context @param {string} text @param {string} font */
 function textWidth(context, text, font) {
   const key = `${font}|${text}`;
   let width = widths.get(key);
@@ -17,15 +18,19 @@ function textWidth(context, text, font) {
   return width;
 }
 
+/** @param {number} size @param {boolean} isBold */
 function fontOf(size, isBold) {
   return `${isBold ? 600 : 450} ${size}px ${FONT}`;
 }
 
 // Choose and place labels: [{node, text, x, y, size, isBold, alpha, side}], (x, y) the left end of the base line.
+/** @param {App} app @param {CanvasRenderingContext2D} context @param {number} most @returns {Label[]} */
 function placeLabels(app, context, most) {
   const { camera, tree, picture, area } = app;
   const { scene } = picture;
+  /** @type {Box[]} */
   const taken = [];
+  /** @type {Label[]} */
   const labels = [];
   const before = app.labelSides;
   app.labelSides = new Map();
@@ -57,6 +62,7 @@ function placeLabels(app, context, most) {
 }
 
 // Nodes worth a name, the most important first: in focus, on the way to it, near the middle, with much below them.
+/** @param {App} app @param {number} most */
 function candidates(app, most) {
   const { camera, tree, picture } = app;
   const { scene } = picture;
@@ -80,6 +86,7 @@ function candidates(app, most) {
 }
 
 // Right, below, left, above: those that lead on from the parent first, and the side that was used before.
+/** @param {App} app @param {number} place @param {number | undefined} used @returns {number[]} */
 function sidesFor(app, place, used) {
   const { scene } = app.picture;
   const link = scene.link[place];
@@ -96,6 +103,15 @@ function sidesFor(app, place, used) {
   return used === undefined ? order : [used, ...order.filter((side) => side !== used)];
 }
 
+/**
+ * @param {number} side
+ * @param {number} x
+ * @param {number} y
+ * @param {number} away
+ * @param {number} width
+ * @param {number} size
+ * @returns {Box}
+ */
 function boxAt(side, x, y, away, width, size) {
   const high = 1.15 * size;
   if (side === 0) return [x + away, y - high / 2, x + away + width, y + high / 2];
@@ -104,10 +120,12 @@ function boxAt(side, x, y, away, width, size) {
   return [x - width / 2, top, x + width / 2, top + high];
 }
 
+/** @param {Box} a @param {Box} b */
 function meets(a, b) {
   return a[0] < b[2] + AIR && b[0] < a[2] + AIR && a[1] < b[3] + 1 && b[1] < a[3] + 1;
 }
 
+/** @param {CanvasRenderingContext2D} context @param {App} app @param {Label[]} labels */
 function paintLabels(context, app, labels) {
   const { theme } = app;
   context.textBaseline = 'alphabetic';
@@ -126,6 +144,7 @@ function paintLabels(context, app, labels) {
   context.globalAlpha = 1;
 }
 
+/** @param {CanvasRenderingContext2D} context @param {App} app */
 function paintRings(context, app) {
   const { camera, tree, picture, theme } = app;
   const { scene, where } = picture;
@@ -144,6 +163,7 @@ function paintRings(context, app) {
   context.globalAlpha = 1;
 }
 
+/** @param {App} app */
 function drawOverlay(app) {
   const { overlay } = app;
   const context = overlay.context;

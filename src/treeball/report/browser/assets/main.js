@@ -1,7 +1,9 @@
 // The page comes to life: read the data, choose a renderer, wire everything up.
 
-const summary = JSON.parse(document.getElementById('summary').textContent);
+/** @type {Summary} */
+const summary = JSON.parse(byId('summary').textContent);
 
+/** @param {HTMLCanvasElement} canvas @returns {Renderer} */
 function makeRenderer(canvas) {
   const wanted = new URLSearchParams(location.search).get('renderer');
   try {
@@ -15,13 +17,15 @@ function makeRenderer(canvas) {
 }
 
 // A canvas that gave WebGL gives nothing else.
+/** @param {HTMLCanvasElement} canvas */
 function freshCanvas(canvas) {
-  const fresh = canvas.cloneNode();
+  const fresh = /** @type {HTMLCanvasElement} */ (canvas.cloneNode());
   canvas.replaceWith(fresh);
   return fresh;
 }
 
 // Size everything to the window: the disk lies in what the panel leaves free.
+/** @param {App} app */
 function fit(app) {
   const stage = byId('stage').getBoundingClientRect();
   const panel = byId('panel').getBoundingClientRect();
@@ -48,6 +52,7 @@ function fit(app) {
   app.overlay.height = app.overlay.canvas.height = Math.round(app.height * app.pixelRatio);
 }
 
+/** @param {App} app */
 function placeDisk(app) {
   const { camera } = app;
   const disk = byId('disk');
@@ -60,13 +65,14 @@ async function start() {
   byId('title').textContent = summary.title;
   const tree = await loadTree();
   const facts = await loadFacts();
-  const app = {
+  // What is missing here is added below, by the parts of the page as they start.
+  const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
     tree, facts, camera: makeCamera(), focus: 0, top: 0, hovered: -1, highlight: null, frames: 0,
     showsIllness: facts.ill.node.length > 0, shownKinds: [true, true, true], isDragging: false, labels: [], labelSides: new Map(),
     colourings: makeColourings(tree, facts), colouring: facts.column ? 'column' : 'subtree',
-  };
+  }));
   app.picture = makePicture(app);
-  app.overlay = { canvas: byId('labels'), context: byId('labels').getContext('2d') };
+  app.overlay = { canvas: byId('labels'), context: penOf(byId('labels')), width: 0, height: 0 };
   app.colourBy = (name) => {
     app.colouring = name;
     byId('colour').value = name;
@@ -83,8 +89,8 @@ async function start() {
   startLegend(app);
   describe();
   app.renderer = makeRenderer(byId('picture'));
-  byId('picture').addEventListener('webglcontextlost', (event) => {
-    app.renderer = makeCanvasRenderer(freshCanvas(event.target));
+  byId('picture').addEventListener('webglcontextlost', () => {
+    app.renderer = makeCanvasRenderer(freshCanvas(byId('picture')));
     app.resize();
   });
   startClock(app);

@@ -1,11 +1,13 @@
 // Where we are and how we came there: focus, opened subtree, address, back and forward.
 
+/** @param {App} app */
 function addressOf(app) {
   const parts = [`node=${encodeURIComponent(app.tree.names.of(app.focus))}`];
   if (app.top !== 0) parts.push(`in=${encodeURIComponent(app.tree.names.of(app.top))}`);
   return `#${parts.join('&')}`;
 }
 
+/** @param {App} app */
 function readAddress(app) {
   const given = new Map(location.hash.slice(1).split('&').map((part) => {
     const at = part.indexOf('=');
@@ -15,13 +17,19 @@ function readAddress(app) {
       return ['', '']; // a stray % sign
     }
   }));
-  const node = given.has('node') ? app.tree.names.find(given.get('node')) : 0;
-  const top = given.has('in') ? app.tree.names.find(given.get('in')) : 0;
+  /** @param {string} key */
+  const named = (key) => {
+    const name = given.get(key);
+    return name === undefined ? 0 : app.tree.names.find(name);
+  };
+  const node = named('node');
+  const top = named('in');
   if (node < 0) announce(`There is no node named ${given.get('node')}`);
   const focus = Math.max(0, node);
   return { focus, top: top > 0 && isWithin(app.tree, focus, top) ? top : 0 };
 }
 
+/** @param {App} app */
 function startNavigation(app) {
   const wantsStill = matchMedia('(prefers-reduced-motion: reduce)');
   let place = 0;
@@ -32,6 +40,7 @@ function startNavigation(app) {
     byId('forward').disabled = place >= last;
   }
 
+  /** @param {boolean} isNew */
   function remember(isNew) {
     if (isNew) last = ++place;
     const entry = { place, focus: app.focus, top: app.top };
@@ -40,6 +49,7 @@ function startNavigation(app) {
     showButtons();
   }
 
+  /** @param {number} focus @param {number} top @param {boolean} [isInstant] */
   function show(focus, top, isInstant = false) {
     app.focus = focus;
     if (top !== app.top) {

@@ -1,20 +1,22 @@
 // The page around the picture: tabs, breadcrumb, legend, what the picture is, theme.
 
+/** @param {App} app */
 function startTabs(app) {
-  const tabs = [...document.querySelectorAll('[role=tab]')];
+  const tabs = ['node', 'illness', 'about'].map((name) => byId(`tab-${name}`));
+  /** @param {HTMLElement} tab @param {boolean} takesFocus */
   function choose(tab, takesFocus) {
     for (const one of tabs) {
       const isChosen = one === tab;
       one.setAttribute('aria-selected', String(isChosen));
       one.tabIndex = isChosen ? 0 : -1;
-      byId(one.getAttribute('aria-controls')).hidden = !isChosen;
+      byId(`pane-${one.id.slice('tab-'.length)}`).hidden = !isChosen;
     }
     if (takesFocus) tab.focus();
   }
   tabs.forEach((tab, i) => {
     tab.addEventListener('click', () => choose(tab, false));
     tab.addEventListener('keydown', (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
       if (step) choose(tabs[(i + step + tabs.length) % tabs.length], true);
     });
   });
@@ -28,6 +30,7 @@ function startTabs(app) {
   toggle.addEventListener('click', () => app.showPanel(document.body.classList.contains('no-panel')));
 }
 
+/** @param {App} app */
 function showCrumbs(app) {
   const { tree, focus, top } = app;
   const path = pathTo(tree, focus);
@@ -39,12 +42,13 @@ function showCrumbs(app) {
   });
   const list = byId('crumbs');
   list.replaceChildren(...items);
-  list.parentElement.scrollLeft = list.scrollWidth;
+  list.closest('nav')?.scrollTo({ left: list.scrollWidth });
   const chip = byId('scope');
   chip.hidden = top === 0;
   if (top !== 0) byId('scope-name').textContent = labelOf(tree, top);
 }
 
+/** @param {App} app */
 function startLegend(app) {
   const select = byId('colour');
   for (const [key, colouring] of Object.entries(app.colourings)) {
@@ -54,6 +58,7 @@ function startLegend(app) {
   select.addEventListener('change', () => app.colourBy(select.value));
 }
 
+/** @param {App} app */
 function showLegend(app) {
   const colouring = app.colourings[app.colouring];
   const colors = app.palette.map((color) => `rgb(${color.join(',')})`);
@@ -71,7 +76,7 @@ function showLegend(app) {
   }
   const bar = make('span', { class: 'ramp', 'aria-hidden': 'true' });
   bar.style.background = `linear-gradient(to right, ${app.theme.ramp.join(',')})`;
-  const [low, high] = colouring.range.map((value) => decimals(value, colouring.digits));
+  const [low, high] = (colouring.range || []).map((value) => decimals(value, colouring.digits));
   legend.replaceChildren(make('li', { class: 'scale' }, make('span', {}, low), bar, make('span', {}, high)));
 }
 
@@ -92,11 +97,13 @@ function describe() {
       + `dimensions, which no screen shows, so the tree is drawn in the hyperbolic plane.${score} Distances, neighbours, `
       + 'margins and illness are those of the real vectors.');
   }
+  /** @type {[string, string][]} */
   const rows = [['Nodes', summary.nodes.toLocaleString('en')], ['Edges', summary.edges.toLocaleString('en')],
     ['Geometry', geometry], ['Dimension', String(dim)], ['Method', method || 'unknown'], ['Objective', summary.objective],
     ['MAP', decimals(summary.map, 4)], ['Mean rank', decimals(summary.mean_rank, 3)],
-    ['Hits@1', decimals(summary.hits_at_1, 4)], ['Largest radius', decimals(summary.max_radius, 2)],
-    ...(summary.sampled ? [['Scores from', count(summary.sampled.nodes, 'sampled node')]] : [])];
+    ['Hits@1', decimals(summary.hits_at_1, 4)], ['Largest radius', decimals(summary.max_radius, 2)]];
+  if (summary.sampled) rows.push(['Scores from', count(summary.sampled.nodes, 'sampled node')]);
+  /** @type {[string, string][]} */
   const keys = [['Drag', 'move'], ['Wheel, + and −', 'zoom'], ['Click', 'bring to the middle'],
     ['Double click, Enter', 'only this subtree'], ['↑ ↓', 'parent, child'], ['← →', 'siblings'], ['Home', 'root'],
     ['Alt ← →', 'back, forward'], ['/', 'search'], ['T', 'light or dark'], ['Esc', 'whole tree']];
@@ -107,9 +114,11 @@ function describe() {
   pill.title = lines[0];
 }
 
+/** @param {App} app */
 function startTheme(app) {
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
   const button = byId('theme');
+  /** @param {keyof typeof THEMES} name */
   function apply(name) {
     document.documentElement.dataset.theme = name;
     app.theme = THEMES[name];
@@ -129,5 +138,6 @@ function startTheme(app) {
   };
   button.addEventListener('click', app.toggleTheme);
   prefersDark.addEventListener('change', () => { if (!readSetting('theme')) apply(prefersDark.matches ? 'dark' : 'light'); });
-  apply(THEMES[readSetting('theme')] ? readSetting('theme') : prefersDark.matches ? 'dark' : 'light');
+  const kept = readSetting('theme');
+  apply(kept === 'dark' || kept === 'light' ? kept : prefersDark.matches ? 'dark' : 'light');
 }

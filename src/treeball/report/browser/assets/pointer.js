@@ -2,8 +2,11 @@
 
 const CLICK_REACH = 5; // pixels a hand may shake during a click
 const DOUBLE_CLICK = 330;
+/** @type {Point} */
+const IN_THE_MIDDLE = [0, 0];
 
 // The node at a place on the screen, or -1.
+/** @param {App} app @param {number} px @param {number} py @param {number} reach */
 function nodeAt(app, px, py, reach) {
   const { camera, tree, picture } = app;
   const { scene } = picture;
@@ -27,20 +30,29 @@ function nodeAt(app, px, py, reach) {
   return -1;
 }
 
+/** @param {App} app */
 function startPointer(app) {
   const stage = byId('stage');
+  /** @type {Map<number, Point>} */
   const down = new Map(); // pointers that touch, by id
-  let start = null;
+  // The first touch: where, what it holds, and whether it may still become a click.
+  let start = { point: IN_THE_MIDDLE, held: IN_THE_MIDDLE, isClick: false, flightTo: -1 };
   let lastClick = { time: 0, node: -1 };
   let pinch = 0;
 
+  /** @param {MouseEvent} event @returns {Point} */
   const at = (event) => {
     const box = stage.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
+  /** @returns {Point} */
   const middle = () => {
-    const points = [...down.values()];
-    return [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+    let [x, y] = [0, 0];
+    for (const point of down.values()) {
+      x += point[0] / down.size;
+      y += point[1] / down.size;
+    }
+    return [x, y];
   };
   const spread = () => {
     const [a, b] = [...down.values()];
@@ -51,10 +63,10 @@ function startPointer(app) {
     if (event.button > 0) return;
     stage.setPointerCapture(event.pointerId);
     down.set(event.pointerId, at(event));
-    if (down.size === 1) start = { point: at(event), isClick: true, flightTo: app.camera.flight?.target ?? -1 };
-    else start.isClick = false;
+    const held = toDisk(app.camera, ...middle());
+    if (down.size === 1) start = { point: at(event), held, isClick: true, flightTo: app.camera.flight?.target ?? -1 };
+    else start = { ...start, held, isClick: false };
     if (down.size === 2) pinch = spread();
-    start.held = toDisk(app.camera, ...middle());
     app.camera.flight = null;
   });
 
@@ -80,6 +92,7 @@ function startPointer(app) {
     app.moved();
   });
 
+  /** @param {PointerEvent} event */
   function release(event) {
     if (!down.delete(event.pointerId)) return;
     if (down.size) {
@@ -95,6 +108,7 @@ function startPointer(app) {
   stage.addEventListener('pointercancel', release);
   stage.addEventListener('pointerleave', () => hover(-1));
 
+  /** @param {Point} point @param {boolean} isTouch */
   function click(point, isTouch) {
     const now = performance.now();
     const node = nodeAt(app, ...point, isTouch ? 16 : 9);
@@ -109,13 +123,14 @@ function startPointer(app) {
     else if (start.flightTo >= 0) app.goTo(start.flightTo); // a click beside everything does not end a flight
   }
 
+  /** @param {number} node @param {Point} [point] */
   function hover(node, point) {
     stage.classList.toggle('on-node', node >= 0);
     if (node !== app.hovered) {
       app.hovered = node;
       app.redraw();
     }
-    showCard(app, node, ...(point || [0, 0]));
+    showCard(app, node, ...(point || IN_THE_MIDDLE));
   }
 
   stage.addEventListener('wheel', (event) => {
@@ -125,6 +140,7 @@ function startPointer(app) {
     app.moved();
   }, { passive: false });
 
+  /** @param {number} factor */
   const zoomBy = (factor) => () => {
     zoomCamera(app.camera, factor, app.camera.x, app.camera.y);
     app.moved();

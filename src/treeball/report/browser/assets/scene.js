@@ -6,11 +6,14 @@ const COARSE = { webgl: { detail: 1.6, nodes: 6500 }, canvas: { detail: 1.8, nod
 const MOST_OFFENDERS = 8;
 const CROWD = 60; // children
 
+/** @param {App} app @returns {Picture} */
 function makePicture(app) {
-  return { scene: makeScene(), keep: 1, coarseness: 1, where: new Int32Array(app.tree.n).fill(-1), arcs: [] };
+  return { scene: makeScene(), keep: 1, coarseness: 1, isFine: false,
+    where: new Int32Array(app.tree.n).fill(-1), arcs: [], extra: [] };
 }
 
 // Look from the camera, `isFine` or fast, and fill app.picture.
+/** @param {App} app @param {boolean} isFine */
 function look(app, isFine) {
   const { tree, camera, picture } = app;
   const { scene, where } = picture;
@@ -36,22 +39,26 @@ function look(app, isFine) {
 }
 
 // Radius of a dot in pixels: large subtrees and what is near the middle are larger.
+/** @param {Tree} tree @param {number} node @param {number} scale @param {Camera} camera */
 function dotRadius(tree, node, scale, camera) {
   const fade = Math.sqrt(Math.min(1, (2 * scale) / camera.baseRadius));
   return Math.max(0.55, (2.1 + 0.52 * Math.log2(tree.size[node])) * fade);
 }
 
+/** @param {Tree} tree @param {number} node @param {number} scale @param {Camera} camera */
 function edgeWidth(tree, node, scale, camera) {
   const fade = Math.sqrt(Math.min(1, (2 * scale) / camera.baseRadius));
   return Math.max(0.35, (0.8 + 0.17 * Math.log2(tree.size[node])) * fade);
 }
 
 // How strong a thing is drawn: clear near the middle, faint at the rim.
+/** @param {number} scale @param {Camera} camera */
 function strength(scale, camera) {
   return Math.min(1, 0.3 + 0.7 * Math.sqrt(Math.min(1, (6 * scale) / camera.baseRadius)));
 }
 
 // Edges of a node with hundreds of children step back, or they would fill the disk with one colour.
+/** @param {Tree} tree @param {number} node */
 function airiness(tree, node) {
   const up = tree.parent[node];
   const siblings = tree.first[up + 1] - tree.first[up];
@@ -59,6 +66,7 @@ function airiness(tree, node) {
 }
 
 // The ill pair of a node that is drawn on the edge to its parent, or -1.
+/** @param {App} app @param {number} node */
 function pairOnEdge(app, node) {
   if (!app.showsIllness) return -1;
   const { ill } = app.facts;
@@ -69,9 +77,11 @@ function pairOnEdge(app, node) {
 }
 
 // Red lines besides red edges: to positives that are not the parent, and dashed ones to offenders, near the middle.
+/** @param {App} app @returns {Arc[]} */
 function redArcs(app) {
-  const { tree, camera, picture, facts, highlight } = app;
+  const { camera, picture, facts, highlight } = app;
   const { scene } = picture;
+  /** @type {Arc[]} */
   const arcs = [];
   const near = [];
   if (app.showsIllness) {
@@ -90,6 +100,7 @@ function redArcs(app) {
   return arcs;
 }
 
+/** @param {App} app @param {number} pair @param {Arc[]} arcs @param {boolean} isStrong */
 function addPair(app, pair, arcs, isStrong) {
   const { tree, facts } = app;
   const { node, positive, offender, kind } = facts.ill;
@@ -103,6 +114,7 @@ function addPair(app, pair, arcs, isStrong) {
 }
 
 // Where a node is in the disk, in the scene or beyond what it shows.
+/** @param {App} app @param {number} node @returns {Point} */
 function placeOf(app, node) {
   const { scene, where } = app.picture;
   const i = where[node];
@@ -111,8 +123,10 @@ function placeOf(app, node) {
 }
 
 // Edges to further parents of a node that has several.
+/** @param {App} app @returns {[number, number][]} */
 function otherEdges(app) {
   const { tree, picture } = app;
+  /** @type {[number, number][]} */
   const edges = [];
   const { otherChild, otherParent } = tree;
   for (let i = 0; i < otherChild.length && edges.length < 400; i++) {
@@ -123,23 +137,27 @@ function otherEdges(app) {
 }
 
 // Colours of all nodes under the chosen colouring and theme, four bytes each, ready to be copied.
+/** @param {App} app */
 function refreshPalette(app) {
   const colouring = app.colourings[app.colouring];
   app.palette = colouring.palette(app.theme);
 }
 
+/** @param {App} app @param {number} node */
 function nodeColor(app, node) {
   return app.palette[app.colourings[app.colouring].index[node]];
 }
 
 // ---- the clock ----
 
+/** @param {App} app */
 function startClock(app) {
   let isAsked = false;
   let lastMotion = 0;
   let lastFrame = 0;
   let timer = 0;
 
+  /** @param {number} now */
   function frame(now) {
     isAsked = false;
     let isMoving = now - lastMotion < REST_AFTER || app.isDragging;
@@ -160,6 +178,7 @@ function startClock(app) {
   }
 
   // Slow machines see less at the rim while things move, and everything at rest.
+  /** @param {number} interval */
   function adapt(interval) {
     const { picture } = app;
     if (interval > 30) picture.coarseness = Math.min(8, picture.coarseness * Math.min(1.6, interval / 27));
@@ -179,6 +198,7 @@ function startClock(app) {
   };
 }
 
+/** @param {App} app @param {boolean} isFine */
 function draw(app, isFine) {
   look(app, isFine);
   placeDisk(app);

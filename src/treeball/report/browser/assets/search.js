@@ -3,6 +3,7 @@
 const MOST_MATCHES = 12;
 const MOST_HITS = 20000;
 
+/** @param {Tree} tree @param {string} query */
 function findNames(tree, query) {
   const wanted = query.trim().toLowerCase();
   if (!wanted) return [];
@@ -21,6 +22,7 @@ function findNames(tree, query) {
     .slice(0, MOST_MATCHES);
 }
 
+/** @param {Uint32Array} begin @param {number} at */
 function lineOf(begin, at) {
   let low = 0;
   let high = begin.length - 2;
@@ -33,14 +35,17 @@ function lineOf(begin, at) {
 }
 
 // 0 the whole name, or all of it before a dot; 1 its beginning; 2 the beginning of a word; 3 anywhere.
+/** @param {string} text @param {number} at @param {number} length @param {number} first @param {number} last */
 function matchRank(text, at, length, first, last) {
   if (at === first) return at + length === last || text[at + length] === '.' ? 0 : 1;
   return /[\s_\-./>|,(]/u.test(text[at - 1]) ? 2 : 3;
 }
 
+/** @param {App} app */
 function startSearch(app) {
   const input = byId('search');
   const list = byId('matches');
+  /** @type {number[]} */
   let matches = [];
   let active = -1;
 
@@ -63,6 +68,7 @@ function startSearch(app) {
     activate(matches.length ? 0 : -1);
   }
 
+  /** @param {number} node @param {number} i */
   function option(node, i) {
     const up = app.tree.parent[node];
     return make('li', { role: 'option', id: `match-${i}`, 'aria-selected': 'false',
@@ -71,6 +77,7 @@ function startSearch(app) {
     make('span', { class: 'value' }, up >= 0 ? `in ${shortName(app.tree, up)}` : ''));
   }
 
+  /** @param {number} i */
   function activate(i) {
     list.children[active]?.setAttribute('aria-selected', 'false');
     active = i;
@@ -81,6 +88,7 @@ function startSearch(app) {
     input.setAttribute('aria-activedescendant', chosen.id);
   }
 
+  /** @param {number} i */
   function choose(i) {
     const node = matches[i];
     if (node === undefined) return;

@@ -2,6 +2,7 @@
 
 const LONGEST_LABEL = 26;
 
+/** @param {TreeParts} parts @returns {Tree} */
 function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParent }) {
   const n = childCount.length;
   const first = new Int32Array(n + 1);
@@ -30,6 +31,7 @@ function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParen
 }
 
 // The step from a parent's frame to its child's: cosine and sine of half the turn, cosh and sinh of half the length.
+/** @param {Floats} angle @param {Floats} length */
 function makeSteps(angle, length) {
   const steps = new Float64Array(4 * angle.length);
   for (let i = 0; i < angle.length; i++) {
@@ -42,7 +44,9 @@ function makeSteps(angle, length) {
 }
 
 // In the companion a subtree opens away from its parent; shown alone it has none, and may use the whole circle.
+/** @param {Tree} tree @param {number} top */
 function spreadChildren(tree, top) {
+  /** @param {number} node @param {number} factor */
   const turnChildren = (node, factor) => {
     for (let child = tree.first[node]; child < tree.first[node + 1]; child++) {
       tree.steps[4 * child] = Math.cos((factor * tree.angle[child]) / 2);
@@ -52,14 +56,16 @@ function spreadChildren(tree, top) {
   if (tree.spread >= 0) turnChildren(tree.spread, 1);
   tree.spread = -1;
   const first = tree.first[top];
-  if (summary.picture === null || top === 0 || tree.angle[first] === 0) return;
+  const { picture } = summary;
+  if (picture === null || top === 0 || tree.angle[first] === 0) return;
   // The outermost child stands in the middle of its share: that gives the half angle of the cone.
-  const weight = leafCounts(tree).subarray(first, tree.first[top + 1]).map((leaves) => leaves ** summary.picture.power);
+  const weight = leafCounts(tree).subarray(first, tree.first[top + 1]).map((leaves) => leaves ** picture.power);
   const cone = -tree.angle[first] / (1 - weight[0] / weight.reduce((sum, one) => sum + one, 0));
   turnChildren(top, Math.max(1, Math.PI / cone));
   tree.spread = top;
 }
 
+/** @param {Tree} tree */
 function leafCounts(tree) {
   const leaves = new Float64Array(tree.n);
   for (let i = tree.n - 1; i >= 0; i--) {
@@ -70,6 +76,7 @@ function leafCounts(tree) {
 }
 
 // How far below a node its descendants can be: where vectors are shown as they are, a far node's child may be near.
+/** @param {Ints} parent @param {Floats} length */
 function makeReach(parent, length) {
   const reach = new Float32Array(parent.length);
   for (let i = parent.length - 1; i > 0; i--) {
@@ -80,6 +87,7 @@ function makeReach(parent, length) {
 }
 
 // A number from 0 to 1: nodes below a limit are a random share of the leaves together with all their ancestors.
+/** @param {number} n @param {Ints} first @param {Ints} parent */
 function makeKeep(n, first, parent) {
   const keep = new Float32Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) {
@@ -89,6 +97,7 @@ function makeKeep(n, first, parent) {
   return keep;
 }
 
+/** @param {Bytes} bytes @param {number} n @returns {Names} */
 function makeNames(bytes, n) {
   const decoder = new TextDecoder();
   const begin = new Uint32Array(n + 1);
@@ -96,8 +105,8 @@ function makeNames(bytes, n) {
   for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) begin[++line] = at + 1;
   begin[n] = bytes.length + 1;
   const known = new Map();
+  /** @type {{ text: string, begin: Uint32Array } | null} */
   let lower = null;
-  let lowerBegin = null;
   return {
     of(i) {
       let name = known.get(i);
@@ -122,23 +131,26 @@ function makeNames(bytes, n) {
     // All names in lower case, one on a line, and where each begins; made when first asked for.
     inLowerCase() {
       if (lower === null) {
-        lower = decoder.decode(bytes).toLowerCase();
-        lowerBegin = new Uint32Array(n + 1);
-        for (let i = 1, at = lower.indexOf('\n'); at >= 0; at = lower.indexOf('\n', at + 1)) lowerBegin[i++] = at + 1;
-        lowerBegin[n] = lower.length + 1;
+        const text = decoder.decode(bytes).toLowerCase();
+        const starts = new Uint32Array(n + 1);
+        for (let i = 1, at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts[i++] = at + 1;
+        starts[n] = text.length + 1;
+        lower = { text, begin: starts };
       }
-      return { text: lower, begin: lowerBegin };
+      return lower;
     },
   };
 }
 
 // From the root down to the node, itself included.
+/** @param {Tree} tree @param {number} node */
 function pathTo(tree, node) {
   const path = [];
   for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);
   return path.reverse();
 }
 
+/** @param {Tree} tree @param {number} node @param {number} top */
 function isWithin(tree, node, top) {
   let at = node;
   while (at > top) at = tree.parent[at]; // ancestors have smaller numbers
@@ -146,6 +158,7 @@ function isWithin(tree, node, top) {
 }
 
 // Nodes from a to b along the tree.
+/** @param {Tree} tree @param {number} a @param {number} b */
 function pathBetween(tree, a, b) {
   const up = [];
   const down = [];
@@ -162,6 +175,7 @@ function pathBetween(tree, a, b) {
 }
 
 // What is left of a name when its parent's is taken off the front ("Pets > Dogs" below "Pets"), and WordNet's tail.
+/** @param {Tree} tree @param {number} node */
 function shortName(tree, node) {
   let name = tree.names.of(node);
   const up = tree.parent[node];
@@ -176,6 +190,7 @@ function shortName(tree, node) {
   return synset ? synset[1].replaceAll('_', ' ') : name;
 }
 
+/** @param {Tree} tree @param {number} node */
 function labelOf(tree, node) {
   const name = shortName(tree, node).replace(/\s+/gu, ' ').trim();
   const letters = Array.from(name);

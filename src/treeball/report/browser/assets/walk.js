@@ -3,25 +3,39 @@
 // Nothing is measured from a far origin. The camera knows where one node near the middle is, each step to a neighbour
 // composes one isometry, and a branch is left when its image is smaller than a pixel.
 
+/** @returns {Scene} */
 function makeScene() {
-  const scene = { count: 0, capacity: 0, seen: 0 };
-  growScene(scene, 4096);
-  return scene;
+  return {
+    count: 0, capacity: 0, seen: 0,
+    node: new Int32Array(0),
+    link: new Int32Array(0), // place in the scene of the node's parent, -1 when it is not there
+    x: new Float32Array(0),
+    y: new Float32Array(0),
+    scale: new Float32Array(0), // pixels that a short hyperbolic unit is long there
+    frame: new Float64Array(0),
+  };
 }
 
+/** @param {Scene} scene @param {number} capacity */
 function growScene(scene, capacity) {
-  const grown = (array, Kind, width = 1) => {
-    const larger = new Kind(capacity * width);
-    if (array) larger.set(array);
-    return larger;
-  };
-  scene.node = grown(scene.node, Int32Array);
-  scene.link = grown(scene.link, Int32Array); // place in the scene of the node's parent, -1 when it is not there
-  scene.x = grown(scene.x, Float32Array);
-  scene.y = grown(scene.y, Float32Array);
-  scene.scale = grown(scene.scale, Float32Array); // pixels that a short hyperbolic unit is long there
-  scene.frame = grown(scene.frame, Float64Array, 4);
+  scene.node = larger(scene.node, new Int32Array(capacity));
+  scene.link = larger(scene.link, new Int32Array(capacity));
+  scene.x = larger(scene.x, new Float32Array(capacity));
+  scene.y = larger(scene.y, new Float32Array(capacity));
+  scene.scale = larger(scene.scale, new Float32Array(capacity));
+  scene.frame = larger(scene.frame, new Float64Array(4 * capacity));
   scene.capacity = capacity;
+}
+
+// The new array, with the content of the old one at its beginning.
+/**
+ * @template {Int32Array | Float32Array | Float64Array} Kind
+ * @param {Kind} old
+ * @param {Kind} grown
+ */
+function larger(old, grown) {
+  grown.set(old);
+  return grown;
 }
 
 const ROOM = 6; // pixels of a full circle of children, per pixel of a short hyperbolic unit
@@ -30,13 +44,22 @@ const ROOM = 6; // pixels of a full circle of children, per pixel of a short hyp
 const pending = { node: new Int32Array(1024), from: new Int32Array(1024), place: new Int32Array(1024),
   frame: new Float64Array(4096) };
 
+/**
+ * @param {number} at
+ * @param {number} node
+ * @param {number} from
+ * @param {number} place
+ * @param {number} ar
+ * @param {number} ai
+ * @param {number} br
+ * @param {number} bi
+ */
 function push(at, node, from, place, ar, ai, br, bi) {
   if (at === pending.node.length) {
-    for (const key of Object.keys(pending)) {
-      const larger = new pending[key].constructor(2 * pending[key].length);
-      larger.set(pending[key]);
-      pending[key] = larger;
-    }
+    pending.node = larger(pending.node, new Int32Array(2 * at));
+    pending.from = larger(pending.from, new Int32Array(2 * at));
+    pending.place = larger(pending.place, new Int32Array(2 * at));
+    pending.frame = larger(pending.frame, new Float64Array(8 * at));
   }
   pending.node[at] = node;
   pending.from[at] = from;
@@ -47,8 +70,20 @@ function push(at, node, from, place, ar, ai, br, bi) {
   pending.frame[4 * at + 3] = bi;
 }
 
+/**
+ * @param {Scene} scene
+ * @param {number} node
+ * @param {number} link
+ * @param {number} x
+ * @param {number} y
+ * @param {number} scale
+ * @param {number} ar
+ * @param {number} ai
+ * @param {number} br
+ * @param {number} bi
+ */
 function emit(scene, node, link, x, y, scale, ar, ai, br, bi) {
-  if (scene.count === scene.capacity) growScene(scene, 2 * scene.capacity);
+  if (scene.count === scene.capacity) growScene(scene, Math.max(4096, 2 * scene.capacity));
   const place = scene.count++;
   scene.node[place] = node;
   scene.link[place] = link;
@@ -65,6 +100,7 @@ function emit(scene, node, link, x, y, scale, ar, ai, br, bi) {
 // Fill `scene` with what the camera sees.
 //   detail  pixels: a branch is followed while a short hyperbolic unit is at least this long there
 //   keep    share of the leaves to show, with all their ancestors
+/** @param {Tree} tree @param {Camera} camera @param {number} detail @param {number} keep @param {Scene} scene */
 function walk(tree, camera, detail, keep, scene) {
   const { first, parent, steps, reach } = tree;
   const { radius, top } = camera;
@@ -147,6 +183,7 @@ function walk(tree, camera, detail, keep, scene) {
 }
 
 // The frame of a node that need not be in the scene, by the way along the tree.
+/** @param {Tree} tree @param {Camera} camera @param {number} node @returns {Isometry} */
 function frameOf(tree, camera, node) {
   let frame = camera.frame;
   let at = camera.anchor;
@@ -158,11 +195,13 @@ function frameOf(tree, camera, node) {
   return frame;
 }
 
+/** @param {Tree} tree @param {Isometry} frame @param {number} child @returns {Isometry} */
 function stepDown(tree, frame, child) {
   const [c, d, cosh, sinh] = tree.steps.subarray(4 * child, 4 * child + 4);
   return compose(frame, [c * cosh, d * cosh, c * sinh, d * sinh]);
 }
 
+/** @param {Tree} tree @param {Isometry} frame @param {number} child @returns {Isometry} */
 function stepUp(tree, frame, child) {
   const [c, d, cosh, sinh] = tree.steps.subarray(4 * child, 4 * child + 4);
   return compose(frame, compose([cosh, 0, -sinh, 0], [c, -d, 0, 0]));
