@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import re
 import signal
 import socket
@@ -116,6 +117,16 @@ def test_a_long_history_is_thinned(view, monkeypatch):
     epochs = [point[0] for point in view.history]
     assert epochs == sorted(set(epochs))
     assert epochs[0] == 1
+
+
+def test_a_loss_that_is_no_number_is_left_out(view):
+    observers, model = watch_training(view)
+    observers._last.loss = math.inf
+    observers.finish(model)
+    state = ask(view, "state.json?have=-1")
+    assert state["phase"] == "finished"
+    assert state["loss"] is None
+    assert state["history"][-1][1] is None
 
 
 def test_only_this_machine_is_answered(view):

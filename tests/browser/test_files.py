@@ -100,6 +100,25 @@ def test_png_export(open_view: Open, companion_page: Path) -> None:
     assert len(np.unique(colors, axis=0)) > 200
 
 
+def test_a_view_that_no_png_can_hold_is_told_of(open_view: Open, companion_page: Path) -> None:
+    view = open_view(companion_page)
+    # What a browser does with a canvas larger than it can encode.
+    view.do("() => { HTMLCanvasElement.prototype.toBlob = (done) => done(null); }")
+    view.page.click("#save-png")
+    assert "too large" in str(view.page.locator("#announcer").text_content())
+
+
+def test_a_page_that_was_cut_is_told_of(browser: Any, companion_page: Path, tmp_path: Path) -> None:
+    cut = re.sub(r'<script type="text/plain" id="data-names">.*?</script>', "", companion_page.read_text("utf-8"))
+    (tmp_path / "cut.html").write_text(cut, "utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "cut.html").as_uri())
+    said = page.locator("#loading").filter(has_text="cannot be shown")
+    said.wait_for()
+    assert said.text_content() == 'This page cannot be shown: its part "names" is missing'
+    page.close()
+
+
 def test_svg_export_has_arcs_orthogonal_to_the_rim(open_view: Open, companion_page: Path) -> None:
     view = open_view(companion_page, address="#node=carnivore.n.01")
     svg = ElementTree.fromstring(download(view, "#save-svg"))

@@ -111,7 +111,7 @@ class LiveView:
         pairs = scores.ranking.ranks.size
         counts = list(scores.illness.counts().values())
         shares = [count / max(pairs, 1) for count in counts]
-        self._remember([run.epoch, run.loss, json_number(scores.map), *shares])
+        self._remember([run.epoch, json_number(run.loss), json_number(scores.map), *shares])
         state = {
             "phase": phase,
             "epoch": run.epoch,
