@@ -21,7 +21,6 @@ from urllib.request import urlopen
 import numpy as np
 
 import treeball
-from treeball.nearest import index
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
 parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "treeball-search")
@@ -50,13 +49,7 @@ def recall(found: list[list[tuple[str, float]]]) -> float:
 exact = model.neighbors(names, k=10)
 print(f"=> exact search of {len(names):,} nodes at once: recall@10 is {recall(exact):.4f}")
 
-# 3. Approximate: the index says while it is built how good it is, and whether it is worth having.
-approximate = index.build(model, recall=0.99, seed=0)
-approximate.save(out / "mammals.usearch")
-print(approximate.facts.sentence(), *approximate.facts.warnings(), sep="\n")
-print(f"=> the index finds what it promised, recall@10 of 0.99: {recall(approximate.neighbors(names, k=10)) >= 0.99}")
-
-# 4. Features for a classifier: tangent vectors, in float32 as most tools want them. What does rounding cost?
+# 3. Features for a classifier: tangent vectors, in float32 as most tools want them. What does rounding cost?
 export = model.export(out / "features.npy", coordinates="tangent", dtype="float32")
 print(export.loss.sentence())
 rounded = treeball.import_vectors(out / "features.npy", model.hierarchy, coordinates="tangent")
@@ -64,7 +57,7 @@ print(f"=> hits@1 in float32 is {rounded.evaluate().hits_at_1:.4f}")
 kept = recall(rounded.neighbors(names, k=10))
 print(f"=> and recall@10 is above 0.999, what is found is as near as before: {kept > 0.999}")
 
-# 5. In production: a service in a process of its own, asked over HTTP.
+# 4. In production: a service in a process of its own, asked over HTTP.
 command = [sys.executable, "-m", "treeball", "serve", str(out / "mammals.parquet"), "--port", "0"]
 with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as service:
     try:

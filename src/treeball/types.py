@@ -44,6 +44,3 @@ DType = Literal["float64", "float32"]
 
 VectorFormat = Literal["parquet", "csv", "tsv", "npy", "word2vec", "word2vec-binary", "safetensors", "duckdb", "json"]
 """Files of vectors that can be written and read."""
-
-ExportFormat = Literal[VectorFormat, "usearch"]
-"""Files of vectors, and an approximate index."""

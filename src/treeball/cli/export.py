@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..types import Coordinates, DType, ExportFormat
+from ..types import Coordinates, DType, VectorFormat
 from ..words import count
 from .console import print_json, say
 
@@ -16,7 +16,7 @@ def export(
     model: Path,
     *,
     output: Annotated[Path, Parameter(alias="-o")],
-    format: ExportFormat | None = None,
+    format: VectorFormat | None = None,
     coordinates: Coordinates | None = None,
     dtype: DType | None = None,
     added_root: bool = False,
@@ -32,8 +32,7 @@ def export(
         File to write; npy writes a second one with the names beside it.
     format
         By default what the ending of the output says: .parquet, .csv, .tsv, .npy, .txt or .vec (word2vec, which gensim
-        loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json,
-        .usearch (an approximate index, see treeball index).
+        loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json.
     coordinates
         Ball, hyperboloid (time first), half-space (height last), or tangent vectors at the origin, whose length is the
         hyperbolic distance to it: features for ordinary classifiers. By default those of the model.

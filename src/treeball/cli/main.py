@@ -25,7 +25,6 @@ from .export import export
 from .fit import fit
 from .heal import heal
 from .import_ import import_
-from .index import index
 from .info import info
 from .insert import insert
 from .neighbors import neighbors
@@ -69,7 +68,6 @@ COMMANDS = {
         neighbors,
         distance,
         ask,
-        index,
         serve,
         export,
         import_,

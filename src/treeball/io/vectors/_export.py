@@ -11,7 +11,7 @@ import numpy as np
 from ...embedding import Embedding
 from ...errors import InputError
 from ...geometry.coordinates import space_for, to_kind, to_space
-from ...types import Coordinates, DType, ExportFormat, Kind, VectorFormat
+from ...types import Coordinates, DType, Kind, VectorFormat
 from ..atomic import atomic_write, require_writable
 from . import arrays, containers, delimited, word2vec
 from .precision import PrecisionLoss, measure_loss, to_float32
@@ -19,7 +19,7 @@ from .vectors import Vectors
 
 __all__ = ["Export", "export", "format_of", "rows_of"]
 
-_ENDINGS: dict[str, ExportFormat] = {
+_ENDINGS: dict[str, VectorFormat] = {
     ".parquet": "parquet",
     ".csv": "csv",
     ".tsv": "tsv",
@@ -30,7 +30,6 @@ _ENDINGS: dict[str, ExportFormat] = {
     ".safetensors": "safetensors",
     ".duckdb": "duckdb",
     ".json": "json",
-    ".usearch": "usearch",
 }
 
 
@@ -51,7 +50,7 @@ class Export:
     """
 
     path: Path
-    format: ExportFormat
+    format: VectorFormat
     coordinates: Kind
     dtype: DType
     count: int
@@ -70,7 +69,7 @@ def export(
     embedding: Embedding,
     path: Path,
     *,
-    format: ExportFormat | None = None,
+    format: VectorFormat | None = None,
     coordinates: Coordinates | None = None,
     dtype: DType | None = None,
     added_root: bool = False,
@@ -83,7 +82,6 @@ def export(
         File to write; npy writes a second one with the names beside it.
     format
         By default what the ending of `path` says. ``"parquet"`` of ball or hyperboloid coordinates is again a model.
-        ``"usearch"`` is an approximate index; its keys are rows of the model.
     coordinates
         ``"ball"``, ``"hyperboloid"`` (time first), ``"half-space"`` (height last) or ``"tangent"``, vectors at the
         origin whose length is the hyperbolic distance to it; by default those of the model.
@@ -95,7 +93,7 @@ def export(
     """
     path = Path(path)
     format = format_of(path) if format is None else format
-    for name, value, choices in (("format", format, ExportFormat), ("dtype", dtype, DType)):
+    for name, value, choices in (("format", format, VectorFormat), ("dtype", dtype, DType)):
         if value is not None and value not in get_args(choices):
             raise InputError(f"{name} must be one of {', '.join(get_args(choices))}, not {value!r}")
     if coordinates is not None and coordinates not in get_args(Coordinates):
@@ -104,8 +102,6 @@ def export(
         raise InputError("word2vec-binary has float32 only: say so with dtype float32, or choose word2vec")
     dtype = dtype or ("float32" if format == "word2vec-binary" else "float64")
     require_writable(path)
-    if format == "usearch":
-        return _save_index(embedding, path, coordinates, dtype, added_root)
     if format == "npy":
         require_writable(arrays.names_file(path))
     values: Any
@@ -124,7 +120,7 @@ def export(
     return Export(path, format, kind, dtype, len(vectors.names), vectors.width, tuple(notes), loss)
 
 
-def format_of(path: Path) -> ExportFormat:
+def format_of(path: Path) -> VectorFormat:
     """The format that the ending of a file name stands for."""
     found = _ENDINGS.get(path.suffix.lower())
     if found is None:
@@ -176,20 +172,6 @@ def _save_model(embedding: Embedding, values: Any, kind: Kind, dtype: DType, pat
     with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     return ["this is a model: every command reads it"]
-
-
-def _save_index(
-    embedding: Embedding, path: Path, coordinates: Coordinates | None, dtype: DType, added_root: bool
-) -> Export:
-    from ...nearest.index import build
-
-    kind: Kind = "ball" if embedding.space.is_hyperbolic else "euclidean"
-    if coordinates not in (None, kind) or dtype != "float64" or added_root:
-        raise InputError("an index holds ball coordinates in float64 without an added root: leave out these options")
-    index = build(embedding)
-    index.save(path)
-    notes = (f"{index.facts.sentence()}; keys are rows of the model", *index.facts.warnings())
-    return Export(path, "usearch", kind, dtype, index.facts.nodes, embedding.dim + 1, notes)
 
 
 def rows_of(embedding: Embedding, values: Any, kind: Kind, added_root: bool) -> Vectors:
