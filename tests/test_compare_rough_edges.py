@@ -1,4 +1,4 @@
-"""compare: paths as names, an added root, numbers as text, and words for one."""
+"""compare: paths as names, a virtual root, numbers as text, and words for one."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_the_added_root_is_left_out_unless_asked_for():
     after = import_vectors("v.json", hierarchy)
     assert after["<root>"].tolist() == [0, 0]
     assert "put at the origin" in after.provenance.imported["notes"][0]
-    assert before.export("w.json", added_root=True).count == 4
+    assert before.export("w.json", virtual_root=True).count == 4
     lorentz = import_vectors("v.json", hierarchy, geometry="lorentz")
     assert lorentz["<root>"].tolist() == [1, 0, 0]
 

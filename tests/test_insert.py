@@ -310,7 +310,7 @@ def test_a_new_top_hangs_below_the_added_root(model, capsys):
     treeball.fit("tops.csv", method="construct", dim=3).save("tops.parquet")
     Path("new.csv").write_text("child,parent\nfresh,\nkid,fresh\n")
     assert run(["insert", "tops.parquet", "new.csv", "-o", "out.parquet"]) == 2
-    assert "(a new top is a child of '<root>')" in capsys.readouterr().err
+    assert "(a new root is a child of '<root>')" in capsys.readouterr().err
     Path("new.csv").write_text("child,parent\nfresh,<root>\nkid,fresh\n")
     assert run(["insert", "tops.parquet", "new.csv", "-o", "out.parquet"]) == 0
     assert treeball.load("out.parquet").parent_of("kid") == "fresh"

@@ -54,7 +54,7 @@ def exact():
 
 @pytest.fixture
 def joined():
-    """Two tops under an added root, which sits between them."""
+    """Two tops under a virtual root, which sits between them."""
     hierarchy = Hierarchy.from_codes(
         ["a", "a1", "a2", "b", "b1", "<root>"], [0, 1, 2, 3, 4], [5, 0, 0, 5, 3], virtual_root=5
     )

@@ -12,7 +12,7 @@ from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.hierarchy import Hierarchy
 from treeball.methods.auto import resolve
-from treeball.methods.settings import FitSettings
+from treeball.methods.fit_settings import FitSettings
 
 from . import trees
 

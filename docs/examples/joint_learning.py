@@ -147,7 +147,7 @@ def main() -> None:
     parent = torch.tensor([known.index_of(one) if one in known else -1 for _, one in parts.held_out])
     children = torch.from_numpy(np.diff(hierarchy.child_ptr))
     inner = torch.nonzero(children)[:, 0]
-    if hierarchy.virtual_root is not None:  # joins several tops, and is nobody's parent
+    if hierarchy.virtual_root is not None:  # joins several roots, and is nobody's parent
         inner = inner[inner != hierarchy.virtual_root]
     print(f"{options.data}, seed {options.seed}: {hierarchy.n_nodes:,} nodes to train on, {len(names):,} held out;")
     print(f"{len(inner):,} inner nodes come into question; dimension {options.dim}, {options.epochs} epochs\n")

@@ -32,7 +32,7 @@ DIAMOND: Edges = ANIMALS | {("bat", "mammal"), ("bat", "flier"), ("flier", "anim
 
 
 def edges_of(hierarchy: Hierarchy) -> Edges:
-    """All edges by name, checked for repeats; those to an added root are left out."""
+    """All edges by name, checked for repeats; those to a virtual root are left out."""
     child, parent = hierarchy.edges()
     pairs = [(hierarchy.names[int(c)], hierarchy.names[int(p)]) for c, p in zip(child, parent, strict=True)]
     assert len(pairs) == len(set(pairs))

@@ -19,7 +19,7 @@ def export(
     format: VectorFormat | None = None,
     coordinates: Coordinates | None = None,
     dtype: DType | None = None,
-    added_root: bool = False,
+    virtual_root: bool = False,
     json: bool = False,
 ) -> int:
     """Write the vectors of a model for other tools.
@@ -38,8 +38,8 @@ def export(
         hyperbolic distance to it: features for ordinary classifiers. By default those of the model.
     dtype
         float32 halves the size and says what it loses; by default float64.
-    added_root
-        Write the root that was added to join several tops, too.
+    virtual_root
+        Write the virtual root, which joins several roots, too.
     json
         Print what was written as one JSON object.
     """
@@ -48,7 +48,7 @@ def export(
     from ..io.vectors._export import export as write
 
     require_writable(output, model)
-    done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, added_root=added_root)
+    done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, virtual_root=virtual_root)
     for note in done.notes:
         say(note)
     if done.loss is not None:

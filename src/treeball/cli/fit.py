@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
-from ..methods.settings import FitSettings
+from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows

@@ -1,8 +1,8 @@
 """Answers to questions about many nodes at once; `_questions` asks them for one or many.
 
 Every question is answered from one of two *sources*: ``"geometry"``, distances alone, where the nearest node of a node
-passes for its parent (`_read_back`); or ``"hierarchy"``, the one the model was made from. An added root,
-which only joins several tops, is never an answer.
+passes for its parent (`_read_back`); or ``"hierarchy"``, the one the model was made from. A virtual root,
+which only joins several roots, is never an answer.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def distance(embedding: Embedding, first: Sequence[Hashable], second: Sequence[H
 
 
 def parent_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[Hashable | None]:
-    """The nearest node of each; from the hierarchy, its first parent. None where there is none but an added root."""
+    """The nearest node of each; from the hierarchy, its first parent. None where there is none but a virtual root."""
     codes = _codes(embedding, names)
     if _checked(source) == "geometry":
-        parents = nearest_nodes(embedding, codes, 1, added_root=True)[:, 0]
+        parents = nearest_nodes(embedding, codes, 1, virtual_root=True)[:, 0]
     else:
         parents = embedding.hierarchy.primary_parent[codes].astype(np.int64)
     parents[parents == embedding.hierarchy.virtual_root] = -1
@@ -119,7 +119,7 @@ def is_ancestor(
 def common_ancestor(
     embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable], source: Source
 ) -> list[Hashable | None]:
-    """The nearest node that is above both or one of them; None when only an added root is."""
+    """The nearest node that is above both or one of them; None when only a virtual root is."""
     tree = _tree(embedding, source)
     common = tree.common_ancestor(_codes(embedding, first), _codes(embedding, second)).tolist()
     return [None if code == tree.virtual_root else tree.names[code] for code in common]
@@ -128,7 +128,7 @@ def common_ancestor(
 def path(
     embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable], source: Source
 ) -> list[list[Hashable]]:
-    """The way from each node up to a common ancestor and down to the other; empty when only an added root joins them.
+    """The way from each node up to a common ancestor and down to the other; empty when only a virtual root joins them.
 
     In a DAG the shortest such way.
     """
@@ -182,7 +182,7 @@ def _codes(embedding: Embedding, names: Sequence[Hashable]) -> NDArray[np.int64]
     return embedding.names.index_of_many(names).astype(np.int64)
 
 
-def upwards(tree: Hierarchy, code: int, added_root: bool = False) -> dict[int, tuple[int, int]]:
+def upwards(tree: Hierarchy, code: int, virtual_root: bool = False) -> dict[int, tuple[int, int]]:
     """A node and all above it, the nearest first: how many edges above, and by way of which node."""
     reached = {code: (0, code)}
     level = [code]
@@ -190,7 +190,7 @@ def upwards(tree: Hierarchy, code: int, added_root: bool = False) -> dict[int, t
         above = []
         for node in level:
             for parent in tree.parents_of(node).tolist():
-                if parent not in reached and (added_root or parent != tree.virtual_root):
+                if parent not in reached and (virtual_root or parent != tree.virtual_root):
                     reached[parent] = (reached[node][0] + 1, node)
                     above.append(parent)
         level = above

@@ -128,7 +128,7 @@ class Embedding(Questions):
 
     @cached_property
     def search_tree(self) -> SearchTree:
-        """Exact index over all nodes, built on first use; an added root is in it."""
+        """Exact index over all nodes, built on first use; a virtual root is in it."""
         return search_tree(*self.ranking_coordinates())
 
     def read_back(self) -> Hierarchy:
@@ -187,13 +187,13 @@ class Embedding(Questions):
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
         """Write the vectors for other tools; see :func:`treeball.io.vectors._export.export`."""
-        from ..io.vectors._export import export
+        from ..io.vectors import export
 
         return export(self, Path(path), **options)
 
     def insert(self, edges: Any = None, **options: Any) -> Insertion:
         """Add nodes, or remove, rename and move some, in a new embedding; see :func:`treeball.insert`."""
-        from ..methods._insert import insert
+        from ..methods import insert
 
         return insert(self, edges, **options)
 

@@ -31,7 +31,7 @@ class Questions:
     takes two nodes, lists pair up, and a single node goes with each of a list.
 
     `source` says what answers: ``"geometry"``, the distances alone, where the nearest node passes for the parent; or
-    ``"hierarchy"``, the one the model was made from. An added root, which only joins several tops, is never an answer.
+    ``"hierarchy"``, the one the model was made from. A virtual root, which only joins roots, is never an answer.
 
     A model made for the objective ancestors keeps a node near to all its ancestors, not nearest to its parent. Its
     geometry knows neighbours, distances and the score of `is_ancestor`; other relatives from it come with a warning.
@@ -53,7 +53,7 @@ class Questions:
     @overload
     def neighbors(self, name: Several, k: int = 10, source: Source = "geometry") -> list[Neighbors]: ...
     def neighbors(self, name: Any, k: int = 10, source: Source = "geometry") -> Any:
-        """The k nearest other nodes with their distances, nearest first; an added root is left out."""
+        """The k nearest other nodes with their distances, nearest first; a virtual root is left out."""
         return self._one(_answers.neighbors, name, k, source)
 
     @overload
@@ -63,7 +63,7 @@ class Questions:
     def parent_of(self, name: Any, source: Source = "geometry") -> Any:
         """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing.
 
-        None for a top whose nearest node is the root that was added above it. From the hierarchy, the first parent, and
+        None for a root whose nearest node is the virtual root above it. From the hierarchy, the first parent, and
         None for a root.
         """
         _warn_of_no_parents(self, source)
@@ -119,7 +119,7 @@ class Questions:
         self, a: Several, b: Hashable | Several, source: Source = "geometry"
     ) -> list[Hashable | None]: ...
     def common_ancestor(self, a: Any, b: Any, source: Source = "geometry") -> Any:
-        """The nearest node that is above both, or one of them itself; None when only an added root is."""
+        """The nearest node that is above both, or one of them itself; None when only a virtual root is."""
         _warn_of_no_parents(self, source)
         return self._pair(_answers.common_ancestor, a, b, source)
 
@@ -130,7 +130,7 @@ class Questions:
     @overload
     def path(self, a: Several, b: Hashable | Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def path(self, a: Any, b: Any, source: Source = "geometry") -> Any:
-        """Nodes from one up to a common ancestor and down to the other; empty when only an added root joins them."""
+        """Nodes from one up to a common ancestor and down to the other; empty when only a virtual root joins them."""
         _warn_of_no_parents(self, source)
         return self._pair(_answers.path, a, b, source)
 

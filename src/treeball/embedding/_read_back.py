@@ -23,7 +23,7 @@ def read_back(embedding: Embedding) -> Hierarchy:
     Nearest-node pointers end in cycles, nearly always of two nodes that are each other's nearest: the top of some nodes
     and one of its children. The one nearer to the origin is taken for the top. A faithful embedding has a single one,
     the root. Where there are several, each but the nearest to the origin goes below the nearest node that is not below
-    it already; and so on until one is left. What is nearest to an added root, or the top of others, hangs from that.
+    it already; and so on until one is left. What is nearest to a virtual root, or the top of others, hangs from that.
 
     That is the true hierarchy only where nearest nodes are parents: in embeddings made for the objective parents, not
     in those made for ancestors.
@@ -35,7 +35,7 @@ def read_back(embedding: Embedding) -> Hierarchy:
     """
     n, root = len(embedding), embedding.hierarchy.virtual_root
     radius = embedding.radii()
-    pointer = nearest_nodes(embedding, np.arange(n), 1, added_root=True)[:, 0]
+    pointer = nearest_nodes(embedding, np.arange(n), 1, virtual_root=True)[:, 0]
     if root is not None:
         pointer[root] = -1
     parent = _without_cycles(pointer, radius, np.ones(n, np.bool_))

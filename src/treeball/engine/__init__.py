@@ -1,140 +1,15 @@
 """Loops over nodes, compiled for the device they run on; `choose` gives the engine of a device.
 
-Every engine has the same names, and passes the same test (tests/test_engine_contract.py). Nothing above this room
-knows which one it has.
+Every engine has the same names (`protocol.Engine`), and passes the same test (tests/test_engine_contract.py). Nothing
+above this room knows which one it has.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
 from ..errors import InputError
-
-if TYPE_CHECKING:
-    from ..types import Codes, Floats, Ints, Pointers
+from .protocol import Engine, Trained
 
 __all__ = ["DEVICES", "Engine", "Trained", "choose"]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What some epochs did.
-
-    Attributes
-    ----------
-    loss
-        Mean loss of a pair in the last of them, weighted.
-    clamped
-        How often a vector was clamped to the largest radius.
-    failed
-        Epoch and node where the loss stopped being a number; None if it did not.
-    """
-
-    loss: float
-    clamped: int
-    failed: tuple[int, int] | None
-
-
-class Engine(Protocol):
-    """What a device can do. Vectors are float64 (n, width) and are changed in place by the two trainings."""
-
-    name: str
-
-    def train(
-        self,
-        geometry: str,
-        vectors: Floats,
-        heads: Codes,
-        tails: Codes,
-        weights: Floats,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        steps: Floats,
-        *,
-        first_epoch: int,
-        negatives: int,
-        bound: float,
-        seed: int,
-        workers: int,
-    ) -> Trained:
-        """Epochs of equation 2, each pair against random nodes.
-
-        Parameters
-        ----------
-        geometry
-            Name of a space.
-        heads, tails, weights : (pairs,)
-            Positive pairs A -> B in random order, and factors on their steps.
-        positive_ptr, positive_idx
-            Positives of every node, which are never drawn as its negatives.
-        steps : (epochs,)
-            Step of a pair in each epoch; `first_epoch` is the number of the first.
-        bound
-            See :meth:`treeball.geometry.spaces.Space.bound`.
-        workers
-            One alone is exactly reproducible.
-        """
-        ...
-
-    def train_full_softmax(
-        self,
-        vectors: Floats,
-        heads: Codes,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        near: Codes,
-        steps: Floats,
-        *,
-        sharpness: int,
-        first_epoch: int,
-        negatives: int,
-        bound: float,
-        seed: int,
-        workers: int,
-    ) -> Trained:
-        """Epochs of the softmax over all nodes, in the ball: the listed nodes exactly, the rest by a sample.
-
-        Parameters
-        ----------
-        heads
-            Nodes with a positive, in random order.
-        near : (n, k)
-            For each node non-positives near it, ascending; -1 for none.
-        sharpness
-            Factor on distances in the softmax.
-        """
-        ...
-
-    def rank(
-        self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int
-    ) -> tuple[Ints, Floats, Ints]:
-        """Ranks of positives, average precisions and offenders of sources, by comparison with every node.
-
-        Parameters
-        ----------
-        coordinates, factor
-            See :meth:`treeball.geometry.spaces.Space.ranking_coordinates`.
-        positive_ptr, positive_idx
-            The positives of ``sources[i]`` are ``positive_idx[positive_ptr[i]:positive_ptr[i+1]]``, ascending.
-
-        Returns
-        -------
-        ranks : int64 (pairs,)
-            1 + number of non-positives at least as close, per positive.
-        precision : float64 (m,)
-            Average precision of each source.
-        offender : int64 (m,)
-            Nearest non-positive of each source, of equals the one of smallest code; -1 if there is none.
-        """
-        ...
-
-    def nearest(self, coordinates: Floats, factor: Floats, nodes: Ints, k: int, threads: int) -> tuple[Ints, Floats]:
-        """Codes and keys (m, k) of the nearest other nodes of some nodes, nearest first, ties by code; -1 and inf
-        where there are fewer.
-        """
-        ...
-
 
 DEVICES = ("auto", "cpu")
 """What `choose` takes."""

@@ -23,7 +23,7 @@ class HeldOut:
 
     The rank of a pair (A, B) is 1 + the number of candidates that are at least as close to A as B. No candidates are A
     itself, its positives in the model (parents or ancestors, by the objective), the other held-out nodes of A, its
-    descendants in the model (a parent among them would make a cycle), and an added root.
+    descendants in the model (a parent among them would make a cycle), and a virtual root.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ def split(
     leaves
         Share of the leaves: they are missing from the training part altogether, for :func:`treeball.insert` to place.
     edges
-        Share of the edges; all nodes stay. One that loses its last parent becomes a top: an orphan.
+        Share of the edges; all nodes stay. One that loses its last parent becomes a root: an orphan.
     closure
         Share of the pairs (node, ancestor) that are no edges. Training is on all other pairs of the closure, and the
         edges themselves (those that no others imply) are always among them, as in published link prediction.
@@ -141,7 +141,7 @@ def _made(hierarchy: Hierarchy, child: Any, parent: Any, held: Any, kept: Any) -
     notes = []
     if orphans.size:
         example = names[int(orphans[0])]
-        notes.append(f"{orphans.size:,} nodes lost their last parent and are tops now, such as {str(example)!r}")
+        notes.append(f"{orphans.size:,} nodes lost their last parent and are roots now, such as {str(example)!r}")
     return Split(
         list(zip(names.take(child[~held]), names.take(parent[~held]), strict=True)),
         list(zip(names.take(child[held]), names.take(parent[held]), strict=True)),

@@ -17,7 +17,7 @@ _LEAST_LIKENESS = 0.6
 
 @dataclass(frozen=True)
 class Changes:
-    """Nodes that two hierarchies do not have in common, and those that hang elsewhere; an added root does not count.
+    """Nodes that two hierarchies do not have in common, and those that hang elsewhere; a virtual root does not count.
 
     Attributes
     ----------

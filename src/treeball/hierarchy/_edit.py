@@ -68,7 +68,7 @@ def add_edges(edit: Edit, pairs: Pairs) -> Edit:
             close = names.close_matches(str(parent))
             hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ": add an edge for it"
             if hierarchy.virtual_root is not None:
-                hint += f" (a new top is a child of {names[hierarchy.virtual_root]!r})"
+                hint += f" (a new root is a child of {names[hierarchy.virtual_root]!r})"
             raise InputError(f"the parent {parent!r} of {child!r} is neither in the model nor a new node{hint}")
         if low < n:
             parents = hierarchy.parents_of(low)
@@ -193,7 +193,7 @@ def _made(names: Any, child: Any, parent: Any, weights: Any, virtual_root: int |
 
 
 def _are_numbers(hierarchy: Hierarchy) -> bool:
-    """Whether nodes are named by integers; an added root has a text name either way."""
+    """Whether nodes are named by integers; a virtual root has a text name either way."""
     names, root = hierarchy.names, hierarchy.virtual_root
     if names.kind != "other" or root is None:
         return names.kind == "int"

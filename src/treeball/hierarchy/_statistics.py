@@ -18,7 +18,7 @@ class Statistics:
     Attributes
     ----------
     roots
-        How many tops there are: those that a virtual root joins, else 1. A virtual root counts as a node.
+        How many roots there are: those that a virtual root joins, else 1. A virtual root counts as a node.
     inner, leaves
         Nodes with and without children.
     multi_parent

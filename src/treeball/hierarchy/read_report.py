@@ -34,7 +34,7 @@ class ReadReport:
     format
         Format it was read as.
     n_nodes, n_edges
-        Size of the hierarchy that was built, an added root included.
+        Size of the hierarchy that was built, a virtual root included.
     direction
         ``"child -> parent"`` or ``"parent -> child"`` for columns, else None: the format itself says who is above.
     direction_doubt

@@ -19,7 +19,7 @@ __all__ = ["from_pandas", "to_networkx", "to_pandas"]
 def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> Any:
     """A DataFrame indexed by node, with the column parent (the first one) and one column for each number.
 
-    The added root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
+    The virtual root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
     """
     import pandas as pd
 
@@ -65,7 +65,7 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     """A networkx DiGraph with edges child -> parent, which :func:`treeball.read` reads back to the same hierarchy.
 
     Edges have their ``weight`` where the hierarchy has weights. Of an embedding, nodes have their ``vector`` and edges
-    their ``distance``. The added root is left out.
+    their ``distance``. The virtual root is left out.
     """
     import networkx as nx
 

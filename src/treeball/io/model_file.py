@@ -143,7 +143,7 @@ def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
 
 
 def _kind(hierarchy: Hierarchy) -> str:
-    """Whether names are to be read back as text or as integers; an added root has a text name either way."""
+    """Whether names are to be read back as text or as integers; a virtual root has a text name either way."""
     names, root = hierarchy.names, hierarchy.virtual_root
     if root is None or names.kind == "str":
         return "int" if names.kind == "int" else "str"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ._fit import Checkpoints, fit
     from ._heal import Healing, heal
     from ._insert import Insertion, insert
-    from .settings import FitSettings
+    from .fit_settings import FitSettings
 
 __all__ = ["Checkpoints", "FitSettings", "Healing", "Insertion", "fit", "heal", "insert"]
 
@@ -18,7 +18,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Checkpoints": "_fit",
-        "FitSettings": "settings",
+        "FitSettings": "fit_settings",
         "Healing": "_heal",
         "Insertion": "_insert",
         "fit": "_fit",

@@ -17,11 +17,12 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ._heal import heal
 from .auto import resolve, why_ill
+from .fit_settings import FitSettings, given_settings
 from .observe import Watch
 from .progress import StopOnInterrupt, TrainingProgress
 from .registry import find
 from .run import Run
-from .settings import FitSettings, Settings, given_settings
+from .settings import Settings
 
 __all__ = ["Checkpoints", "begin", "fit"]
 

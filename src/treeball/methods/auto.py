@@ -10,8 +10,9 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS
 from .construct import construct
+from .fit_settings import settings_of
 from .registry import find
-from .settings import Settings, SharpenedSettings, settings_of
+from .settings import Settings, SharpenedSettings
 
 __all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
 
@@ -76,7 +77,7 @@ def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, s
         suits = {"dilation": DILATION, "lr": SAMPLED_STEP * batch}
     settings = settings_of(find("sharpened").settings, "sharpened", given, by_auto=True, **suits)
     assert isinstance(settings, SharpenedSettings)
-    start = "a construction" if settings.init == "construct" else "random vectors"
+    start = "a construction" if settings.starts_from_construction else "random vectors"
     others = "all" if settings.full_softmax else "random"
     reason = (
         f"auto: sharpened training from {start}, against {others} nodes: {shape} needs it for the objective ancestors"

@@ -27,7 +27,7 @@ def place_first(run: Run) -> None:
     settings = run.settings
     if run.epoch:
         return
-    if settings.init == "construct":
+    if settings.starts_from_construction:
         run.vectors[:] = contracted_construction(
             run.hierarchy, settings.dim, settings.init_scale, settings.objective, settings.seed, settings.threads
         )

@@ -28,12 +28,12 @@ def search_tree(coordinates: Floats, factor: Floats) -> SearchTree:
     return SearchTree(coordinates, factor)
 
 
-def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, added_root: bool = False) -> Ints:
+def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bool = False) -> Ints:
     """Codes (m, k) of the nearest other nodes of every node, nearest first, ties by code.
 
-    -1 stands where there are fewer than k. An added root is nobody's neighbour, unless `added_root` says that it is.
+    -1 stands where there are fewer than k. A virtual root is nobody's neighbour, unless `virtual_root` says that it is.
     """
-    root = None if added_root else embedding.hierarchy.virtual_root
+    root = None if virtual_root else embedding.hierarchy.virtual_root
     wanted = min(k + (root is not None), len(embedding))
     few = nodes.size * len(embedding) <= _PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
     if few or wanted > _TREE_NEIGHBORS:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embedding import Embedding, Provenance
+from ..embedding import Embedding
 from ..errors import InputError
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
@@ -200,8 +200,8 @@ def learning_process(
                 fontsize=9,
             )
             for j, (epoch, vectors) in enumerate(row):
-                embedding = Embedding(vectors, hierarchy, geometry, Provenance(objective=objective))
-                scene = make_scene(embedding, embedding.evaluate())
+                embedding = Embedding(vectors, hierarchy, geometry)
+                scene = make_scene(embedding, embedding.evaluate(objective))
                 x = left + j * (side + gap)
                 pen = Pen.for_disk(side, scene.nodes.size, scene.ill_kind.size)
                 draw_disk(_box(figure, x, bottom, side, side), scene, pen)

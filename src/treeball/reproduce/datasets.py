@@ -71,7 +71,7 @@ TREES = {
             "verbs",
             "verbs",
             "WordNet verbs",
-            "WordNet 3.0, one hypernym a synset (the last listed), tops joined under one root: the paper's number of "
+            "WordNet 3.0, one hypernym a synset (the last listed), roots joined under one: the paper's number of "
             "nodes and edges; its largest degree and deviation could not be reproduced.",
             file="wordnet-verbs-tree.tsv.gz",
             wordnet=("verbs", "tree"),

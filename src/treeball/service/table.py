@@ -52,7 +52,7 @@ _Text = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Whole = Annotated[int, Strict(), BeforeValidator(_without_point)]
 _Distance = Annotated[float, Field(ge=0)]
 _Score = Annotated[float, Field(ge=0, le=1)]
-_MaybeNumber = Annotated[float | None, Field(description="null when only an added root joins the two")]
+_MaybeNumber = Annotated[float | None, Field(description="null when only a virtual root joins the two")]
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     def nearest(self, points: Tensor, k: int = 10, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Distances and codes, (m, k) each, of the nodes nearest to points (m, dim), without gradients.
 
-        `among` are the codes of the nodes that come into question; by default all but an added root.
+        `among` are the codes of the nodes that come into question; by default all but a virtual root.
         """
         if among is None:
             every = torch.arange(len(self.points), device=self.points.device)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...types import Codes, Floats, Ints, Pointers
 from ...workers import in_parts, in_threads
-from .. import Trained
+from ..protocol import Trained
 from .full_softmax import train_full_softmax
 from .rank import rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs

@@ -108,7 +108,7 @@ class ReadSettings:
         if len(set(self.columns)) < len(self.columns):
             raise InputError(f"columns={','.join(self.columns)} names a column twice: child and parent must differ")
         if not self.root.strip():
-            raise InputError("root='' names no node: give the added root a name such as '<root>'")
+            raise InputError("root='' names no node: give the virtual root a name such as '<root>'")
         if not self.separator:
             raise InputError("separator='' separates nothing: say auto, tab, comma, semicolon, pipe or space")
 

@@ -72,7 +72,7 @@ def export(
     format: VectorFormat | None = None,
     coordinates: Coordinates | None = None,
     dtype: DType | None = None,
-    added_root: bool = False,
+    virtual_root: bool = False,
 ) -> Export:
     """Write the vectors of an embedding to a file, whole or not at all.
 
@@ -88,8 +88,8 @@ def export(
     dtype
         ``"float64"`` or ``"float32"``, which measures what it loses. By default float64, and float32 for the format
         ``"word2vec-binary"``, which has no other.
-    added_root
-        Write the root that was added to join several tops, too; a model always holds it.
+    virtual_root
+        Write the virtual root, which joins several roots, too; a model always holds it.
     """
     path = Path(path)
     format = format_of(path) if format is None else format
@@ -114,7 +114,7 @@ def export(
         notes = _save_model(embedding, values, kind, dtype, path)
         vectors = Vectors(list(map(str, embedding.names)), values, kind)
     else:
-        vectors = rows_of(embedding, values, kind, added_root)
+        vectors = rows_of(embedding, values, kind, virtual_root)
         with atomic_write(path) as temporary:
             notes = _write(vectors, temporary, format, path)
     return Export(path, format, kind, dtype, len(vectors.names), vectors.width, tuple(notes), loss)
@@ -174,10 +174,10 @@ def _save_model(embedding: Embedding, values: Any, kind: Kind, dtype: DType, pat
     return ["this is a model: every command reads it"]
 
 
-def rows_of(embedding: Embedding, values: Any, kind: Kind, added_root: bool) -> Vectors:
-    """All rows, or all but the added root."""
+def rows_of(embedding: Embedding, values: Any, kind: Kind, virtual_root: bool) -> Vectors:
+    """All rows, or all but the virtual root."""
     hierarchy = embedding.hierarchy
-    root = None if added_root else hierarchy.virtual_root
+    root = None if virtual_root else hierarchy.virtual_root
     names = hierarchy.names.to_arrow().to_pylist()
     parents = [codes.tolist() for codes in np.split(hierarchy.parent_idx, hierarchy.parent_ptr[1:-1])]
     if root is not None:

@@ -61,7 +61,7 @@ def import_vectors(
     Returns
     -------
     Embedding
-        ``provenance.imported`` says what was read; its ``notes`` are sentences for a person. An added root, which no
+        ``provenance.imported`` says what was read; its ``notes`` are sentences for a person. A virtual root, which no
         file of vectors holds, is put at the origin.
     """
     _require_choices(format=format, geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
@@ -96,7 +96,7 @@ def embedding_of(
     lacking = rows < 0
     if tree.virtual_root is not None and lacking[tree.virtual_root]:
         lacking[tree.virtual_root] = False
-        notes.append(f"the added root {str(tree.names[tree.virtual_root])!r} has no vector: it is put at the origin")
+        notes.append(f"the virtual root {str(tree.names[tree.virtual_root])!r} has no vector: it is put at the origin")
     if lacking.any():
         examples = ", ".join(repr(name) for name in tree.names.take(np.flatnonzero(lacking)[:3]))
         count = f"{int(lacking.sum()):,} of {tree.n_nodes:,} nodes have no vector in {label} (such as {examples})"

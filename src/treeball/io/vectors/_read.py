@@ -94,4 +94,4 @@ def _of_parquet(path: Path) -> Vectors:
         raise InputError(f"{str(path)!r} is a damaged Parquet file: write or copy it again") from None
     if model is None:
         return containers.read_parquet(path)
-    return rows_of(model, model.vectors, cast(Kind, model.space.coordinates), added_root=True)
+    return rows_of(model, model.vectors, cast(Kind, model.space.coordinates), virtual_root=True)

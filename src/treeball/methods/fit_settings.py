@@ -1,0 +1,190 @@
+"""What a user sets of a fit, on the command line or in Python, and how the settings of a method are made of it.
+
+`FitSettings` is the union of all settings, where None means "not given". `settings_of` makes those of a method of them,
+and refuses in a sentence what that method has no use for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ..checks import require, require_whole
+from ..errors import InputError
+from ..types import Objective
+from .settings import GeometryAwareSettings, Init, Settings, refuse_unknown
+
+__all__ = ["FitSettings", "given_settings", "settings_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """How to embed a hierarchy: what is not given, the method decides, and what it has no use for, it refuses.
+
+    Parameters
+    ----------
+    method
+        auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
+        construct (capacity-guided construction); sharpened (training for what MAP counts);
+        poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
+        ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018);
+        or one that was registered.
+    dim
+        Dimension of the space, 10 by default; auto takes the smallest in which a construction leaves no ill pair.
+    objective
+        What a node should be close to: its direct parents (the default), or all its ancestors.
+    epochs
+        Passes over all positive pairs; 1000 by default.
+    lr
+        Learning rate, 1 by default; one pair moves by lr / batch.
+    batch
+        Pairs that published trainers average over, 10 by default; here it only divides the learning rate.
+    negatives
+        Random nodes that each positive pair is contrasted with; 50 by default.
+    full_softmax
+        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
+        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
+    sharpen
+        Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
+    burn_in
+        Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
+        distances.
+    burn_in_factor
+        The reduction of the learning rate during burn-in; 0.01 by default.
+    weighted
+        Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
+    init
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+    init_scale
+        Factor on all distances to the origin that draws the construction together, with init construct; 0.1 by default.
+    init_radius
+        Hyperbolic radius of the ball that random first vectors are drawn from, with init random; 0.002 by default.
+    max_radius
+        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
+        12.2, the limit of the published trainers, for their methods, and 30, what float64 carries, for the others.
+    heal
+        Move what is ill after the construction or the training, for the objective parents; auto does.
+    eta_tc
+        Weight of closure edges (to ancestors that are no parents) in the methods that use them; 0.2 by default.
+    n_tc
+        Number of epochs at the start that use closure edges; 300 by default.
+    dilation
+        Factor by which a dilation multiplies all distances to the origin; 1.5 by default.
+    dilation_share
+        Dilate when more than this share of the inner nodes lacks local capacity, 0.01 by default: more children than
+        the lower bound allows within the distance to the k-th nearest node, k being the number of children.
+    dilation_from
+        First epoch that may dilate, 300 by default: subtrees must have found their directions, which a dilation keeps.
+    dilation_limit
+        Largest number of dilations; 3 by default.
+    trace_every
+        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
+    seed
+        Fixes the first vectors and all random choices; 0 by default.
+    threads
+        Workers; 0, the default, uses all cores.
+    deterministic
+        Train with one worker, so that the same seed gives the same bytes on any number of cores.
+    """
+
+    method: str | None = None
+    dim: int | None = None
+    objective: Objective | None = None
+    epochs: int | None = None
+    lr: float | None = None
+    batch: int | None = None
+    negatives: int | None = None
+    full_softmax: bool | None = None
+    sharpen: int | None = None
+    burn_in: int | None = None
+    burn_in_factor: float | None = None
+    weighted: bool | None = None
+    init: Init | None = None
+    init_scale: float | None = None
+    init_radius: float | None = None
+    max_radius: float | None = None
+    heal: bool | None = None
+    eta_tc: float | None = None
+    n_tc: int | None = None
+    dilation: float | None = None
+    dilation_share: float | None = None
+    dilation_from: int | None = None
+    dilation_limit: int | None = None
+    trace_every: int | None = None
+    seed: int | None = None
+    threads: int | None = None
+    deterministic: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse at once what no method would take; what the chosen one has no use for is refused when it is known."""
+        from .registry import require_known
+
+        given = self.given()
+        if given.pop("method", "auto") != "auto":
+            require_known(str(self.method))
+        if str(given.get("dim")) in ("0", "auto"):
+            del given["dim"]
+        require_whole("sharpen", given.pop("sharpen", 0), 0)
+        GeometryAwareSettings(method="fit", **given)
+
+    def given(self) -> dict[str, Any]:
+        """The settings that were given, by name."""
+        record = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in record.items() if value is not None}
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some settings changed; an unknown name is an error that lists the known ones."""
+        refuse_unknown(changes, [field.name for field in dataclasses.fields(self)], "fit")
+        return dataclasses.replace(self, **changes)
+
+
+def given_settings(settings: FitSettings | Settings | None, **more: Any) -> dict[str, Any]:
+    """What was given, by name, from settings of any kind and single ones by name, which go before."""
+    if settings is None:
+        given: dict[str, Any] = {}
+    elif isinstance(settings, FitSettings):
+        given = settings.given()
+    elif isinstance(settings, Settings):
+        given = {name: getattr(settings, name) for name in settings.names()}
+    else:
+        raise InputError(f"settings must be a FitSettings, not {settings!r}; single settings go by name, as in dim=5")
+    return given | {name: value for name, value in more.items() if value is not None}
+
+
+def settings_of(
+    kind: type[Settings], method: str, given: Mapping[str, Any], *, by_auto: bool = False, **defaults: Any
+) -> Settings:
+    """The settings of a method: what was given, else `defaults`, else those of the method.
+
+    Parameters
+    ----------
+    kind
+        Class of the settings of the method.
+    given
+        What the user set, by name. What the method has no use for is refused.
+    by_auto
+        Whether the user left the method to auto; for that sentence.
+    """
+    unused = [name for name in given if name not in kind.names()]
+    everywhere = [field.name for field in dataclasses.fields(FitSettings)]
+    refuse_unknown(unused, sorted({*everywhere, *kind.names()}), method)
+    who = f"{method}, which auto chose," if by_auto else method
+    remedy = "leave it out, or name a method that uses it" if by_auto else "leave it out"
+    require(not unused, f"the method {who} does not use {_listed(unused)}: {remedy.replace(' it', _them(unused))}")
+    settings = kind(**{"method": method, **defaults, **given})
+    for name, (other, value) in kind.goes_with.items():
+        require(
+            name not in given or getattr(settings, other) == value,
+            f"{name} goes with {other} {value}, and {other} is {getattr(settings, other)}: leave {name} out",
+        )
+    return settings
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+def _them(names: list[str]) -> str:
+    return " it" if len(names) == 1 else " them"
