@@ -15,25 +15,34 @@ from ._lazy import lazy
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .embedding import Embedding, suggest_parent
+    from .embedding import Embedding, Provenance, Suggestion, suggest_parent
     from .errors import InputError, MissingExtraError, NumericalError, TreeballError
-    from .evaluation import Evaluation, compare, evaluate, evaluate_held_out, split
+    from .evaluation import Comparison, Evaluation, HeldOut, Split, compare, evaluate, evaluate_held_out, split
     from .hierarchy import Hierarchy
     from .io.model_file import load
     from .io.readers import ReadSettings, read
     from .io.vectors import import_vectors
-    from .methods import FitSettings, fit, heal, insert
-    from .report.diagnose import diagnose
+    from .methods import FitSettings, Healing, Insertion, Method, fit, heal, insert, register
+    from .report.diagnose import Diagnosis, diagnose
 
 __all__ = [
+    "Comparison",
+    "Diagnosis",
     "Embedding",
     "Evaluation",
     "FitSettings",
+    "Healing",
+    "HeldOut",
     "Hierarchy",
     "InputError",
+    "Insertion",
+    "Method",
     "MissingExtraError",
     "NumericalError",
+    "Provenance",
     "ReadSettings",
+    "Split",
+    "Suggestion",
     "TreeballError",
     "__version__",
     "compare",
@@ -46,6 +55,7 @@ __all__ = [
     "insert",
     "load",
     "read",
+    "register",
     "split",
     "suggest_parent",
 ]
@@ -55,14 +65,23 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "Comparison": "evaluation",
+        "Diagnosis": "report.diagnose",
         "Embedding": "embedding",
         "Evaluation": "evaluation",
         "FitSettings": "methods",
+        "Healing": "methods",
+        "HeldOut": "evaluation",
         "Hierarchy": "hierarchy",
         "InputError": "errors",
+        "Insertion": "methods",
+        "Method": "methods",
         "MissingExtraError": "errors",
         "NumericalError": "errors",
+        "Provenance": "embedding",
         "ReadSettings": "io.readers",
+        "Split": "evaluation",
+        "Suggestion": "embedding",
         "TreeballError": "errors",
         "compare": "evaluation",
         "diagnose": "report.diagnose",
@@ -74,6 +93,7 @@ __getattr__, __dir__ = lazy(
         "insert": "methods",
         "load": "io.model_file",
         "read": "io.readers",
+        "register": "methods",
         "split": "evaluation",
         "suggest_parent": "embedding",
     },

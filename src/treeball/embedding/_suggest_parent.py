@@ -51,7 +51,7 @@ class Suggestion:
         }
 
 
-def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) -> list[Suggestion]:
+def suggest_parent(embedding: Embedding, near: Hashable | Sequence[Hashable], k: int = 10) -> list[Suggestion]:
     """Rank candidate parents of a new node by geometry.
 
     In an embedding made for the objective ancestors everything is near to the root: there the hierarchy ranks them,
@@ -60,19 +60,20 @@ def suggest_parent(embedding: Embedding, near: Sequence[Hashable], k: int = 10) 
     Parameters
     ----------
     near
-        Nodes that the new one is known to be near to: siblings, cousins, or the parent itself.
+        The node, or a list of nodes, that the new one is known to be near to: siblings, cousins, or the parent itself.
     k
         How many candidates, the best first. Of equally good ones those that have children come first.
     """
     require_whole("k", k, 1)
-    names = list(dict.fromkeys(near))
+    # A name is hashable, tuples included; a list is not.
+    names = [near] if isinstance(near, Hashable) else list(dict.fromkeys(near))
     if not names:
         raise InputError("a suggestion needs neighbours: name at least one node that the new one is near to")
     hierarchy = embedding.hierarchy
     codes = np.array([hierarchy.names.index_of(name) for name in names], np.int64)
     everyone = np.arange(len(embedding))
     squares = np.zeros(len(embedding))
-    others = everyone if hierarchy.virtual_root is None else np.delete(everyone, hierarchy.virtual_root)
+    others = hierarchy.real_nodes()
     for code in codes:
         far = embedding.distances_between(np.full(len(embedding), code), everyone)
         elsewhere = far[others[others != code]]

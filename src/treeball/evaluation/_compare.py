@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..geometry.alignment import align_euclidean, align_hyperbolic
+from ..hierarchy import Hierarchy
 from ..hierarchy._diff import Changes, diff
+from ..io.model_file import is_model, load
+from ..io.readers import read
 from ..types import Objective
 from ..words import json_number
 
@@ -26,7 +31,7 @@ Pair = tuple[Hashable, Hashable]
 _QUANTILES = (0.1, 0.5, 0.9, 0.99)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two models of the same or of two versions of a hierarchy.
 
@@ -53,6 +58,13 @@ class Comparison:
     scores: dict[str, tuple[float, float]]
     fell_ill: list[Pair]
     healed: list[Pair]
+
+    def __repr__(self) -> str:
+        old, new = self.scores["map"]
+        return (
+            f"<Comparison of {len(self.names):,} nodes: MAP {old:.4f} -> {new:.4f}, {len(self.fell_ill):,} fell ill, "
+            f"{len(self.healed):,} healed>"
+        )
 
     def top_movers(self, count: int = 10) -> list[tuple[Hashable, float]]:
         """The nodes that moved farthest."""
@@ -87,16 +99,31 @@ class Comparison:
         }
 
 
-def compare(first: Embedding, second: Embedding, objective: Objective | None = None, *, threads: int = 0) -> Comparison:
-    """Compare two embeddings node by node.
+@overload
+def compare(
+    first: Embedding, second: Embedding, objective: Objective | None = None, *, threads: int = 0
+) -> Comparison: ...
+@overload
+def compare(
+    first: Any, second: Any, objective: Objective | None = None, *, threads: int = 0
+) -> Comparison | Changes: ...
+def compare(first: Any, second: Any, objective: Objective | None = None, *, threads: int = 0) -> Comparison | Changes:
+    """Compare two embeddings node by node, or two versions of a hierarchy.
 
     Parameters
     ----------
+    first, second
+        Embeddings, files with models, hierarchies, or anything :func:`treeball.read` takes. Unless both are or hold
+        embeddings, only the hierarchies are compared.
     objective
         What makes a pair ill; by default what the first model was trained for.
     threads
         0 uses all cores.
     """
+    first, second = _opened(first), _opened(second)
+    if isinstance(first, Hierarchy) or isinstance(second, Hierarchy):
+        before, after = (one if isinstance(one, Hierarchy) else one.hierarchy for one in (first, second))
+        return diff(before, after)
     changes = diff(first.hierarchy, second.hierarchy)
     places = [
         (code, second.names.index_of(name))
@@ -129,6 +156,17 @@ def compare(first: Embedding, second: Embedding, objective: Objective | None = N
         fell_ill=[pair for pair in new if pair in both and new[pair] and not old[pair]],
         healed=[pair for pair in old if pair in both and old[pair] and not new[pair]],
     )
+
+
+def _opened(given: Any) -> Embedding | Hierarchy:
+    """An embedding, or else a hierarchy, from whatever holds one."""
+    from ..embedding import Embedding
+
+    if isinstance(given, (Embedding, Hierarchy)):
+        return given
+    if isinstance(given, (str, os.PathLike)) and Path(given).is_file() and is_model(Path(given)):
+        return load(given)
+    return read(given)
 
 
 def _moved(first: Embedding, second: Embedding, codes: NDArray[np.int64]) -> NDArray[np.float64] | None:

@@ -14,6 +14,7 @@ from ..workers import thread_count
 from .certificate import Certificate
 from .illness import Illness, classify
 from .ranking import EXACT_UP_TO_NODES, Ranking, rank
+from .scores import Score, rank_by_score
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -93,6 +94,7 @@ def evaluate(
     sample: int | None = None,
     seed: int = 0,
     threads: int = 0,
+    score: Score | None = None,
 ) -> Evaluation:
     """Score an embedding against its hierarchy.
 
@@ -110,6 +112,9 @@ def evaluate(
         Chooses the sample.
     threads
         0 uses all cores.
+    score
+        How near other nodes are to some, instead of the distance: takes the embedding and codes (m,) of nodes, and
+        gives an array (m, n), smaller for nearer. The energy of an entailment cone is such a score.
     """
     from ..embedding import Embedding
 
@@ -122,6 +127,9 @@ def evaluate(
     objective = objective or embedding.objective
     if objective not in ("parents", "ancestors"):
         raise InputError(f"objective must be parents or ancestors, not {objective!r}")
+    if score is not None:
+        ranking = rank_by_score(embedding, score, objective, sample=sample, seed=seed)
+        return _scored(embedding, objective, ranking)
     coordinates, factor = embedding.ranking_coordinates()
     ranking = rank(
         coordinates,
@@ -133,6 +141,11 @@ def evaluate(
         seed=seed,
         threads=thread_count(threads),
     )
+    return _scored(embedding, objective, ranking)
+
+
+def _scored(embedding: Embedding, objective: Objective, ranking: Ranking) -> Evaluation:
+    hierarchy = embedding.hierarchy
     return Evaluation(
         nodes=hierarchy.n_nodes,
         edges=hierarchy.n_edges,

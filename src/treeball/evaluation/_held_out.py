@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["HeldOut", "evaluate_held_out"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HeldOut:
     """Filtered ranks of held-out pairs.
 
@@ -43,6 +43,9 @@ class HeldOut:
     skipped: int = 0
     skipped_example: str | None = None
     known: int = 0
+
+    def __repr__(self) -> str:
+        return f"<HeldOut: {self.ranks.size:,} pairs, MAP {self.map:.4f}, mean rank {self.mean_rank:.3f}>"
 
     @property
     def mean_rank(self) -> float:

@@ -20,7 +20,7 @@ __all__ = ["Split", "split"]
 Pairs = list[tuple[Hashable, Hashable]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Split:
     """Pairs (node, parent) to train on, pairs held out, and what is worth telling.
 
@@ -36,6 +36,9 @@ class Split:
     held_out: Pairs
     alone: list[Hashable]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Split: {len(self.train):,} pairs to train on, {len(self.held_out):,} held out>"
 
     def save(self, folder: Path) -> tuple[Path, Path]:
         """Write train.tsv and heldout.tsv, which :func:`treeball.read` reads; the folder is made if need be."""

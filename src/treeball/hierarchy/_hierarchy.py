@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,15 +166,26 @@ class Hierarchy:
         real = parent != self.virtual_root
         return child[real], parent[real]
 
-    def parents_of(self, node: int) -> Codes:
-        """Direct parents of one node, the primary one first."""
-        node = range(self.n_nodes)[node]
-        return self.parent_idx[self.parent_ptr[node] : self.parent_ptr[node + 1]]
+    @overload
+    def parents_of(self, node: int) -> Codes: ...
+    @overload
+    def parents_of(self, node: str) -> list[Hashable]: ...
+    def parents_of(self, node: int | str) -> Codes | list[Hashable]:
+        """Direct parents of one node, the primary one first: codes of a code, and names of a name that is text."""
+        return self._neighbours(node, self.parent_ptr, self.parent_idx)
 
-    def children_of(self, node: int) -> Codes:
-        """Children of one node in ascending order."""
-        node = range(self.n_nodes)[node]
-        return self.child_idx[self.child_ptr[node] : self.child_ptr[node + 1]]
+    @overload
+    def children_of(self, node: int) -> Codes: ...
+    @overload
+    def children_of(self, node: str) -> list[Hashable]: ...
+    def children_of(self, node: int | str) -> Codes | list[Hashable]:
+        """Children of one node in ascending order: codes of a code, and names of a name that is text."""
+        return self._neighbours(node, self.child_ptr, self.child_idx)
+
+    def _neighbours(self, node: int | str, ptr: Pointers, idx: Codes) -> Codes | list[Hashable]:
+        code = self.names.index_of(node) if isinstance(node, str) else range(self.n_nodes)[node]
+        found = idx[ptr[code] : ptr[code + 1]]
+        return self.names.take(found) if isinstance(node, str) else found
 
     @cached_property
     def primary_parent(self) -> Codes:

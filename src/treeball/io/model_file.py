@@ -7,6 +7,7 @@ A node with several parents names the others in the list column ``other_parents`
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _first(values: NDArray[Any], place: NDArray[np.int64], there: NDArray[np.boo
     return pa.array(taken, mask=~there)
 
 
-def load(path: str | Path) -> Embedding:
+def load(path: str | os.PathLike[str]) -> Embedding:
     """Read a model that :meth:`Embedding.save` wrote; anything else is refused with one sentence."""
     path = Path(path)
     table = _read_table(path)

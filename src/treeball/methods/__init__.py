@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from ._heal import Healing, heal
     from ._insert import Insertion, insert
     from .fit_settings import FitSettings
+    from .registry import Method, register
 
-__all__ = ["Checkpoints", "FitSettings", "Healing", "Insertion", "fit", "heal", "insert"]
+__all__ = ["Checkpoints", "FitSettings", "Healing", "Insertion", "Method", "fit", "heal", "insert", "register"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "Method": "registry",
+        "register": "registry",
         "Checkpoints": "_fit",
         "FitSettings": "fit_settings",
         "Healing": "_heal",

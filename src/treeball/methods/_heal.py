@@ -39,7 +39,7 @@ HOPELESS = 4
 GROWTH, MARGIN, LONGEST = 1.02, 1.01, 4.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Healing:
     """What healing did.
 
@@ -56,6 +56,9 @@ class Healing:
     after: Evaluation
     moved: int
     rounds: int
+
+    def __repr__(self) -> str:
+        return f"<Healing: {self.note}>"
 
     @property
     def note(self) -> str:

@@ -37,7 +37,7 @@ DIRECTIONS = 1024
 BATCH = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Insertion:
     """What inserting did.
 
@@ -59,6 +59,9 @@ class Insertion:
     fell_ill: list[Hashable]
     healed_by_moving: list[Hashable]
     removed: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Insertion: {self.note}>"
 
     @property
     def parent_nearest(self) -> int:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .descent import Descent, Epochs, descent_of, require_weights
+from .descent import Epochs
 from .first_vectors import place_first
+from .loss import descent_of
+from .pairs import require_weights
 from .registry import Method
 from .run import Run
 from .settings import BaselineSettings, EuclideanSettings, OutsideBallSettings
@@ -19,7 +21,7 @@ __all__ = ["METHODS", "train"]
 def train(run: Run) -> Iterator[Epochs]:
     """Descend from the epoch the run has reached to the last; yields after every few epochs."""
     place_first(run)
-    descent: Descent = descent_of(run)
+    descent = descent_of(run)
     while run.epoch < run.settings.epochs:
         yield run.descend(descent)
 

@@ -1,7 +1,4 @@
-"""Riemannian gradient descent on the loss of a training: what all descents have in common, and the sampled softmax.
-
-`descent_of` gives that of some settings: against random nodes (equation 2), or against all (`full_descent`).
-"""
+"""Riemannian gradient descent on the loss of a training: what all descents have in common."""
 
 from __future__ import annotations
 
@@ -15,10 +12,9 @@ from ..engine import Trained, choose
 from ..errors import NumericalError
 from ..types import Floats
 from ..workers import thread_count
-from .pairs import Pairs, require_weights
 from .run import Run
 
-__all__ = ["Descent", "Epochs", "SampledDescent", "descent_of", "require_weights"]
+__all__ = ["Descent", "Epochs"]
 
 # Epochs of a small hierarchy are run several at a call, so that calling costs nothing beside the work. How many depends
 # on the pairs and the settings alone, so that who watches and stops a training does it at the same epoch every time.
@@ -99,39 +95,3 @@ class Descent(ABC):
             f"the steps are too long, so lower the learning rate (now {self.settings.lr:g}) or raise the batch "
             f"(now {self.settings.batch})"
         )
-
-
-class SampledDescent(Descent):
-    """Every pair against random nodes: equation 2, or with other pairs and weights equation 5."""
-
-    def __init__(self, run: Run, pairs: Pairs) -> None:
-        super().__init__(run, pairs.heads.size)
-        self.pairs = pairs
-
-    def train(self, first_epoch: int, steps: Floats) -> Trained:
-        """By :meth:`treeball.engine.Engine.train`."""
-        pairs, settings = self.pairs, self.settings
-        return self.engine.train(
-            self.space.name,
-            self.vectors,
-            pairs.heads,
-            pairs.tails,
-            pairs.weights,
-            pairs.positive_ptr,
-            pairs.positive_idx,
-            steps,
-            first_epoch=first_epoch,
-            negatives=settings.negatives,
-            bound=self.bound,
-            seed=settings.seed,
-            workers=self.workers,
-        )
-
-
-def descent_of(run: Run) -> Descent:
-    """Descent on the loss that the settings of a run ask for."""
-    if run.settings.full_softmax:
-        from .full_descent import FullDescent
-
-        return FullDescent(run)
-    return SampledDescent(run, Pairs.of(run.hierarchy, run.settings))

@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from ..geometry.dilation import dilate_ball
 from ..geometry.poincare import radius
 from ..workers import thread_count
-from .descent import Epochs, SampledDescent, descent_of, require_weights
+from .descent import Epochs
 from .first_vectors import place_first
-from .pairs import Pairs
+from .loss import descent_of
+from .pairs import Pairs, require_weights
 from .registry import Method
 from .run import Run
+from .sampled_descent import SampledDescent
 from .settings import ClosureSettings, DilationSettings, GeometryAwareSettings
 from .sufficiency import sufficiency
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..geometry.dilation import dilate_ball
-from .descent import Descent, Epochs, SampledDescent
+from .descent import Descent, Epochs
 from .first_vectors import place_first
 from .full_descent import FullDescent
 from .pairs import Pairs
 from .registry import Method
 from .run import Run
+from .sampled_descent import SampledDescent
 from .settings import SharpenedSettings
 
 __all__ = ["METHODS", "train"]

@@ -29,7 +29,7 @@ class Stack(NamedTuple):
 
 
 @compiled
-def _new_stack(tree):
+def new_stack(tree):
     # Every level leaves at most a whole group unvisited on the way down, and another beside the block it starts from.
     room = 2 * FANOUT * tree.starts.size
     return Stack(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(FANOUT))
@@ -68,7 +68,7 @@ def _push(tree, u, limit, level, item, skipped, stack, top):
 
 
 @compiled
-def _surround(tree, u, limit, block, stack):
+def surround(tree, u, limit, block, stack):
     """Put everything but one block on the stack, its nearest relatives on top; with block -1, everything."""
     last = tree.starts.size - 2
     if block < 0:
@@ -81,7 +81,7 @@ def _surround(tree, u, limit, block, stack):
 
 
 @compiled
-def _next_block(tree, u, limit, stack, top):
+def next_block(tree, u, limit, stack, top):
     """The next block that may hold a point within the limit, or -1, and the new top of the stack."""
     limit *= SLACK
     while top > 0:
@@ -95,7 +95,7 @@ def _next_block(tree, u, limit, stack, top):
 
 
 @compiled
-def _block_keys(tree, block, u, keys):
+def block_keys(tree, block, u, keys):
     """Keys of the points of a block, by the operations of `rank.block_keys`."""
     for w in range(WIDTH):
         keys[w] = 0.0
@@ -111,7 +111,7 @@ def _block_keys(tree, block, u, keys):
 
 
 @compiled
-def _any_within(keys, limit):
+def any_within(keys, limit):
     hits = 0
     for w in range(WIDTH):
         hits += keys[w] <= limit
@@ -141,7 +141,7 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
     ranks, precision, offender : out, see `rank.rank_positives`
     visited : int64 (m,), out: number of blocks that were compared
     """
-    stack, keys, u = _new_stack(tree), np.empty(WIDTH), np.empty(tree.blocks.shape[1])
+    stack, keys, u = new_stack(tree), np.empty(WIDTH), np.empty(tree.blocks.shape[1])
     for i in turns:
         node, first, last = sources[i], positive_ptr[i], positive_ptr[i + 1]
         block = tree.place[node] // WIDTH
@@ -160,8 +160,8 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
         top = -1
         while block >= 0:
             visited[i] += 1
-            _block_keys(tree, block, u, keys)
-            if _any_within(keys, limit):
+            block_keys(tree, block, u, keys)
+            if any_within(keys, limit):
                 for w in range(WIDTH):
                     key = keys[w]
                     if not key <= limit:
@@ -180,8 +180,8 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
                         ranks[at] += 1
                 limit = max(best, farthest)
             if top < 0:  # the node's own block comes first: it often holds the offender, and limits all that follows
-                top = _surround(tree, u, limit, block, stack)
-            block, top = _next_block(tree, u, limit, stack, top)
+                top = surround(tree, u, limit, block, stack)
+            block, top = next_block(tree, u, limit, stack, top)
         closer, total = 0, 0.0
         found = np.empty(last - first, np.int64)
         for j in range(last - first):
@@ -205,7 +205,7 @@ def nearest_k(tree, points, excluded, turns, codes, keys):
     turns : int64, places in `points`
     codes, keys : int64 and float64 (m, k), out: -1 and inf where there are no more nodes
     """
-    stack, found = _new_stack(tree), np.empty(WIDTH)
+    stack, found = new_stack(tree), np.empty(WIDTH)
     k = codes.shape[1]
     for i in turns:
         u = points[i]
@@ -215,11 +215,11 @@ def nearest_k(tree, points, excluded, turns, codes, keys):
         if excluded[i] >= 0:
             block = tree.place[excluded[i]] // WIDTH
         else:
-            top = _surround(tree, u, limit, -1, stack)
-            block, top = _next_block(tree, u, limit, stack, top)
+            top = surround(tree, u, limit, -1, stack)
+            block, top = next_block(tree, u, limit, stack, top)
         while block >= 0:
-            _block_keys(tree, block, u, found)
-            if _any_within(found, limit):
+            block_keys(tree, block, u, found)
+            if any_within(found, limit):
                 for w in range(WIDTH):
                     key, other = found[w], tree.codes[block * WIDTH + w]
                     if not key <= limit or other == excluded[i]:
@@ -237,5 +237,5 @@ def nearest_k(tree, points, excluded, turns, codes, keys):
                         if size == k:
                             limit = keys[i, k - 1]
             if top < 0:
-                top = _surround(tree, u, limit, block, stack)
-            block, top = _next_block(tree, u, limit, stack, top)
+                top = surround(tree, u, limit, block, stack)
+            block, top = next_block(tree, u, limit, stack, top)

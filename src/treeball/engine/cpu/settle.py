@@ -22,7 +22,7 @@ STEEPEST = 3.0  # log of how much longer the last edge of a path may be than the
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _is_free(y, reach, blocks, inverse_gap, hold, count, closeness):
+def is_free(y, reach, blocks, inverse_gap, hold, count, closeness):
     """Whether y is free among the first `count` settled nodes; `reach` and `hold` are sinh^2 of half of l and D_x."""
     near = gap_of(y)
     for b in range((count + WIDTH - 1) // WIDTH):
@@ -40,7 +40,7 @@ def _is_free(y, reach, blocks, inverse_gap, hold, count, closeness):
 
 
 @compiled
-def _half_sinh2(distance):
+def half_sinh2(distance):
     return math.sinh(0.5 * distance) ** 2
 
 
@@ -94,11 +94,11 @@ def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, gro
             tries = _lengths(edge[above] * growth, share, left, lengths)
             free = False
             for t in range(tries):
-                reach = _half_sinh2(margin * lengths[t])
+                reach = half_sinh2(margin * lengths[t])
                 for j in range(256 if dim == 2 else VARIANTS * code.shape[0]):
                     _direction(j, node, code, vectors[above], direction)
                     put(vectors[above], direction, lengths[t], norm, place)
-                    free = _is_free(place, reach, blocks, inverse_gap, hold, i, closeness)
+                    free = is_free(place, reach, blocks, inverse_gap, hold, i, closeness)
                     if free:
                         break
                 if free:
@@ -112,7 +112,7 @@ def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, gro
             blocks[b, k, w] = vectors[node, k]
         inverse_gap[b, w] = 1.0 / gap_of(vectors[node])
         edge[node] = distance(vectors[node], vectors[above]) if above >= 0 else 0.0
-        hold[b, w] = _half_sinh2(margin * edge[node])
+        hold[b, w] = half_sinh2(margin * edge[node])
 
 
 @compiled

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .box_search import _any_within, _block_keys, _new_stack, _next_block, _surround
+from .box_search import any_within, block_keys, new_stack, next_block, surround
 from .compiler import compiled
 from .placement import first_share, gap_of, put
-from .settle import STEEPEST, WIDTH, _half_sinh2, _is_free, distance
+from .settle import STEEPEST, WIDTH, distance, half_sinh2, is_free
 
 STEP = 1.3  # from one length that is tried to the next
 LONGER, SHORTER = 3, 6  # how many are tried on either side of the preferred one
@@ -28,16 +28,16 @@ def _anyone_within(tree, u, limit, excluded, stack, keys):
     if excluded >= 0:
         block, top = tree.place[excluded] // keys.size, -1
     else:
-        block, top = _next_block(tree, u, limit, stack, _surround(tree, u, limit, -1, stack))
+        block, top = next_block(tree, u, limit, stack, surround(tree, u, limit, -1, stack))
     while block >= 0:
-        _block_keys(tree, block, u, keys)
-        if _any_within(keys, limit):
+        block_keys(tree, block, u, keys)
+        if any_within(keys, limit):
             for w in range(keys.size):
                 if keys[w] <= limit and tree.codes[block * keys.size + w] != excluded:
                     return True
         if top < 0:
-            top = _surround(tree, u, limit, block, stack)
-        block, top = _next_block(tree, u, limit, stack, top)
+            top = surround(tree, u, limit, block, stack)
+        block, top = next_block(tree, u, limit, stack, top)
     return False
 
 
@@ -129,7 +129,7 @@ def settle_new(loose, parent, height, seat, near, guarded, attempts, longest, di
     inverse_gap = np.full((blocks.shape[0], WIDTH), np.inf)
     hold = np.zeros((blocks.shape[0], WIDTH))
     closeness, keys = np.empty(WIDTH), np.empty(near.blocks.shape[2])
-    stack, lengths = _new_stack(near), np.empty(2 + SHORTER + LONGER)
+    stack, lengths = new_stack(near), np.empty(2 + SHORTER + LONGER)
     place, direction, origin, harmless = np.empty(dim), np.empty(dim), np.zeros(dim), np.empty(dim)
     for i in range(loose.size):
         node = loose[i]
@@ -165,10 +165,10 @@ def settle_new(loose, parent, height, seat, near, guarded, attempts, longest, di
                     if not some_harmless:
                         some_harmless = True
                         harmless[:] = place
-                    reach = _half_sinh2(margin * length)
+                    reach = half_sinh2(margin * length)
                     if _anyone_within(near, place, gap * reach, seat[above], stack, keys):
                         continue
-                    free = _is_free(place, reach, blocks, inverse_gap, hold, i, closeness)
+                    free = is_free(place, reach, blocks, inverse_gap, hold, i, closeness)
                     if free:
                         break
                 if free:
@@ -186,4 +186,4 @@ def settle_new(loose, parent, height, seat, near, guarded, attempts, longest, di
         for k in range(dim):
             blocks[b, k, w] = place[k]
         inverse_gap[b, w] = 1.0 / gap_of(place)
-        hold[b, w] = _half_sinh2(tight * distance(place, at))
+        hold[b, w] = half_sinh2(tight * distance(place, at))
