@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -161,3 +165,18 @@ def test_settings_out_of_range_are_refused_by_name(name, value):
 def test_an_unknown_setting_is_refused():
     with pytest.raises(InputError, match="no setting 'epoch'"):
         fit(BALANCED, epoch=3)
+
+
+def test_the_process_that_compiles_trains_to_the_same_bytes_as_those_that_follow(tmp_path):
+    """Without steps inlined by force it did not: see `engine.cpu.steps`."""
+    code = (
+        "import hashlib, treeball; m = treeball.fit('example:mammals', method='poincare', dim=2, epochs=60, scores=False,"
+        " deterministic=True); print(hashlib.sha256(m.vectors.tobytes()).hexdigest())"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    printed = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert any(tmp_path.rglob("*.nbi"))  # the second found what the first had compiled
+    assert printed[0] == printed[1]

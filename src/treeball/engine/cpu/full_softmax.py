@@ -98,7 +98,7 @@ def train_full_softmax(
                 return
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, forceinline=True)
 def _step(vectors, head, chosen, dice, positives, listed, count, others, step, sharpness, bound, x, s, u):
     """One step; chosen[:positives] are positives, up to `listed` near ones, the rest uniform: -> loss, clamped."""
     dim = vectors.shape[1]

@@ -31,11 +31,13 @@ SMALL_SHARE = 0.2
 NEGLIGIBLE = 1e-6
 # Keeps two coinciding points apart in the formulas; far below the square of any distance float64 coordinates can hold.
 COINCIDENT = 1e-200
-# Reordering and fusing are welcome in these sums; NaN must stay NaN, it is how a failure is noticed.
+# Reordering and fusing are welcome in these sums; NaN must stay NaN, it is how a failure is noticed. Steps are inlined by
+# force: a call may be bound to one copy of a step in the process that compiles and to another, ordered and rounded
+# differently, in those that load it from the cache.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, forceinline=True)
 def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Poincare ball, as Nickel & Kiela 2017: Riemannian gradient, step by addition, clamp to norm `bound`.
 
@@ -99,7 +101,7 @@ def poincare_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, 
     return loss, clamped + clamp(row, bound)
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, forceinline=True)
 def clamp(point, bound):
     """Pull a ball point back to norm `bound`; 1 if it was beyond."""
     norm2 = 0.0
@@ -113,7 +115,7 @@ def clamp(point, bound):
     return 1
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, forceinline=True)
 def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Hyperboloid, as Nickel & Kiela 2018: Riemannian gradient, exact exponential map. Entry 0 of a vector is time.
 
@@ -217,7 +219,7 @@ def _settle(point, bound):
     return clamped
 
 
-@compiled(fastmath=FAST)
+@compiled(fastmath=FAST, forceinline=True)
 def euclidean_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u):
     """Euclidean space with the true distance d = |u-v|; its gradient at u is (u-v)/d. There is no bound.
 
