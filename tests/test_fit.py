@@ -170,8 +170,8 @@ def test_an_unknown_setting_is_refused():
 def test_the_process_that_compiles_trains_to_the_same_bytes_as_those_that_follow(tmp_path):
     """Without steps inlined by force it did not: see `engine.cpu.steps`."""
     code = (
-        "import hashlib, treeball; m = treeball.fit('example:mammals', method='poincare', dim=2, epochs=60, scores=False,"
-        " deterministic=True); print(hashlib.sha256(m.vectors.tobytes()).hexdigest())"
+        "import hashlib, treeball; m = treeball.fit('example:mammals', method='poincare', dim=2, epochs=60, "
+        "scores=False, deterministic=True); print(hashlib.sha256(m.vectors.tobytes()).hexdigest())"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     printed = [

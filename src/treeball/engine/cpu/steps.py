@@ -31,8 +31,8 @@ SMALL_SHARE = 0.2
 NEGLIGIBLE = 1e-6
 # Keeps two coinciding points apart in the formulas; far below the square of any distance float64 coordinates can hold.
 COINCIDENT = 1e-200
-# Reordering and fusing are welcome in these sums; NaN must stay NaN, it is how a failure is noticed. Steps are inlined by
-# force: a call may be bound to one copy of a step in the process that compiles and to another, ordered and rounded
+# Reordering and fusing are welcome in these sums; NaN must stay NaN, it is how a failure is noticed. Steps are inlined
+# by force: a call may be bound to one copy of a step in the process that compiles and to another, ordered and rounded
 # differently, in those that load it from the cache.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
