@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from treeball import Embedding, Hierarchy, fit
 from treeball.engine.cpu import placement as placing
 from treeball.geometry import poincare
-from treeball.geometry.spherical_code import ordered_code, smallest_angle, spherical_code
+from treeball.geometry.directions import even_directions, ordered_directions, smallest_angle
 from treeball.methods._heal import heal
 from treeball.methods.construct import Plan, Scaffold, construct
 from treeball.workers import thread_count
@@ -138,7 +138,7 @@ def test_a_single_node_and_a_pair():
 @pytest.mark.parametrize("dim", [3, 5, 10])
 @pytest.mark.parametrize("least", [2, 7, 40, 300, 3000])
 def test_ordered_codes_are_codes_with_directions_to_spare(dim, least):
-    code = ordered_code(least, dim)
+    code = ordered_directions(least, dim)
     assert least <= len(code) <= max(2 * dim, 1.5 * least + 2)
     np.testing.assert_allclose(np.linalg.norm(code, axis=1), 1.0)
     cosines = code[:1500] @ code[:1500].T - 2.0 * np.eye(min(len(code), 1500))
@@ -148,7 +148,7 @@ def test_ordered_codes_are_codes_with_directions_to_spare(dim, least):
 
 
 def test_the_first_of_an_ordered_code_are_farther_apart_than_the_rest():
-    code = ordered_code(200, 4)
+    code = ordered_directions(200, 4)
     head, whole = (c @ c.T - 2.0 * np.eye(len(c)) for c in (code[:10], code))
     assert head.max() < whole.max() - 0.1
 
@@ -158,7 +158,7 @@ def test_latitudes_beat_random_directions_by_far():
     rng = np.random.default_rng(0)
     random = rng.normal(size=(size, dim))
     random /= np.linalg.norm(random, axis=1, keepdims=True)
-    code = spherical_code(size, dim)
+    code = even_directions(size, dim)
     assert code.shape == (size, dim)
     nearest = [math.acos(min(1.0, (c @ c.T - 2.0 * np.eye(size)).max())) for c in (random, code)]
     assert nearest[1] > 5 * nearest[0]

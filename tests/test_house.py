@@ -350,6 +350,10 @@ def test_results_are_public_and_print_in_one_line():
         if kind != "Provenance":
             assert len(repr(result)) < 200
             assert "\n" not in repr(result)
+    assert model.heal().after.map == shown[0].after.map
+    assert model.suggest_parent("leaf 1") == treeball.suggest_parent(model, "leaf 1")
+    assert model.compare(model).moved.max() == 0.0
+    assert model.diagnose().evaluation.map == model.evaluate().map
     for name in treeball.__all__:
         assert getattr(treeball, name) is not None
 

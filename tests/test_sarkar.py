@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from treeball import Embedding, Hierarchy, InputError
 from treeball.evaluation.distortion import distortion
 from treeball.geometry import poincare
-from treeball.geometry.spherical_code import smallest_angle, spherical_code
+from treeball.geometry.directions import even_directions, smallest_angle
 from treeball.limits import BALL_RADIUS, radius_resolution
 from treeball.methods import sarkar
 from treeball.methods.sarkar import construct, scale_needed
@@ -65,7 +65,7 @@ def test_angles_at_every_node_are_those_of_the_code(dim):
     for node in range(hierarchy.n_nodes):
         neighbors = np.concatenate([hierarchy.parents_of(node), hierarchy.children_of(node)])
         found = np.sort(angles_at(node, result.vectors, neighbors), axis=None)
-        code = spherical_code(neighbors.size, dim)
+        code = even_directions(neighbors.size, dim)
         assert found == pytest.approx(np.sort(np.arccos(np.clip(code @ code.T, -1, 1)), axis=None), abs=1e-6)
 
 
@@ -151,7 +151,7 @@ def test_codes_come_near_the_best_angles_known(size, dim, degrees, short_by):
 
 @pytest.mark.parametrize(("size", "dim"), [(1, 2), (1, 5), (2, 5), (5, 4), (8, 4), (9, 4), (50, 3), (1500, 4)])
 def test_codes_are_unit_vectors_with_the_angle_reported(size, dim):
-    code = spherical_code(size, dim)
+    code = even_directions(size, dim)
     assert code.shape == (size, dim)
     assert np.linalg.norm(code, axis=1) == pytest.approx(1.0, abs=1e-14)
     cosines = code @ code.T - 3 * np.eye(size)
@@ -171,10 +171,10 @@ def test_thousands_of_points_spread_far_better_than_chance():
 
 
 def test_the_same_seed_gives_the_same_code_and_another_seed_another():
-    first = np.array(spherical_code(40, 5, 1))
-    spherical_code.cache_clear()
-    assert np.array_equal(first, spherical_code(40, 5, 1))
-    assert not np.allclose(first, spherical_code(40, 5, 2))
+    first = np.array(even_directions(40, 5, 1))
+    even_directions.cache_clear()
+    assert np.array_equal(first, even_directions(40, 5, 1))
+    assert not np.allclose(first, even_directions(40, 5, 2))
 
 
 # ---- distortion ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,14 @@ from ..nearest import search_tree
 from ..types import Floats, Geometry, Objective
 from ._provenance import Provenance
 from ._questions import Questions
+from ._suggest_parent import Suggestion, suggest_parent
 
 if TYPE_CHECKING:
     from ..engine.cpu.search_tree import SearchTree
-    from ..evaluation import Evaluation
-    from ..io.vectors._export import Export
-    from ..methods._insert import Insertion
+    from ..evaluation import Comparison, Evaluation
+    from ..io.vectors import Export
+    from ..methods import Healing, Insertion
+    from ..report.diagnose import Diagnosis
     from ..types import Coordinates
 
 _NUMBERS_AT_ONCE = 4_000_000
@@ -190,6 +192,28 @@ class Embedding(Questions):
         from ..io.vectors import export
 
         return export(self, Path(path), **options)
+
+    def heal(self, **options: Any) -> Healing:
+        """Mend the ill pairs, in a new embedding; see :func:`treeball.heal`."""
+        from ..methods import heal
+
+        return heal(self, **options)
+
+    def diagnose(self, **options: Any) -> Diagnosis:
+        """Which nodes are ill, of what, why, and what would treat it; see :func:`treeball.diagnose`."""
+        from ..report.diagnose import diagnose
+
+        return diagnose(self, **options)
+
+    def compare(self, other: Embedding, **options: Any) -> Comparison:
+        """What moved, fell ill and was healed on the way to another embedding; see :func:`treeball.compare`."""
+        from ..evaluation import compare
+
+        return compare(self, other, **options)
+
+    def suggest_parent(self, near: Hashable | Sequence[Hashable], k: int = 10) -> list[Suggestion]:
+        """Candidate parents of a new node that is near to some; see :func:`treeball.suggest_parent`."""
+        return suggest_parent(self, near, k)
 
     def insert(self, edges: Any = None, **options: Any) -> Insertion:
         """Add nodes, or remove, rename and move some, in a new embedding; see :func:`treeball.insert`."""

@@ -4,7 +4,7 @@ An ill pair has a node A, its parent, and an offender that is as near. One of th
 nearer than A's parent, or else A or the offender, the one with the smaller subtree for the trouble it makes. Who goes,
 goes with its subtree;
 then all of them settle again one after the other, tallest first, each at a place where its parent is the nearest node
-and where it is the nearest of no one else (`kernels.settling`). Who is ill again in the next round takes its parent
+and where it is the nearest of no one else (`engine.cpu.settle`). Who is ill again in the next round takes its parent
 along: what was too tight around a node may fit when the node itself has moved.
 """
 
@@ -204,7 +204,7 @@ def _settle(scaffold: Scaffold, vectors: Floats, loose: Mask) -> int:
     movers = order[loose[order]]
     found = np.zeros(movers.size, np.bool_)
     settle(
-        order[~loose[order]], movers, scaffold.parent, height, scaffold.code_begin, scaffold.code_end, scaffold.rows,
+        order[~loose[order]], movers, scaffold.parent, height, scaffold.fan_begin, scaffold.fan_end, scaffold.rows,
         SETTLE_RADIUS, GROWTH, MARGIN, LONGEST, vectors, found,
     )  # fmt: skip
     return int(found.sum())

@@ -23,7 +23,7 @@ UNTOUCHABLE = 1e300
 
 
 def factors_of(points: Floats, nodes: Ints, parents: NDArray[Any], margin: float) -> tuple[Floats, Floats]:
-    """Factors (k,) of the two trees of `kernels.inserting`; `parents` (k, p) of each node, -1 for none."""
+    """Factors (k,) of the two trees of `engine.cpu.settle_new`; `parents` (k, p) of each node, -1 for none."""
     near = 1.0 / poincare.one_minus_square(points[nodes])
     far = poincare.distance(points[nodes][:, None, :], points[np.maximum(parents, 0)])
     hold = np.sinh(0.5 * margin * np.where(parents >= 0, far, 0.0).max(axis=1)) ** 2

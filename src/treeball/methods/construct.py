@@ -29,8 +29,8 @@ from ..engine import choose
 from ..engine.cpu import placement
 from ..evaluation.ranking import positives_of
 from ..geometry.capacity import radius_for_angle
+from ..geometry.directions import ordered_directions, smallest_angle
 from ..geometry.spaces import BALL
-from ..geometry.spherical_code import ordered_code, smallest_angle
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LEAF_RADIUS, PLACED_RADIUS, margin_from_radius
 from ..nearest import search_tree
@@ -127,36 +127,36 @@ class Scaffold:
         self.child_ptr = np.concatenate([[0], np.cumsum(counts)])
         # The tallest child, whose edge is the shortest, first; the root, with parent -1, comes before all.
         self.child_idx = np.lexsort((-self.height, self.parent))[1:].astype(np.int32)
-        self._find_codes()
+        self._find_fans()
 
-    def _find_codes(self) -> None:
+    def _find_fans(self) -> None:
         n = self.hierarchy.n_nodes
-        self.code_begin, self.code_end = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        self.code_cosine = np.ones(n)
+        self.fan_begin, self.fan_end = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.fan_cosine = np.ones(n)
         self.rows: Floats = np.empty((0, self.dim))
         self.largest_need = 0.0
         inner = np.flatnonzero(self.counts)
         if self.dim == 2:
             self.largest_need = float(radius_for_angle(smallest_angle(int(self.counts.max(initial=0)) + 1, 2)))
             return
-        codes: dict[int, tuple[int, int, float]] = {}
+        fans: dict[int, tuple[int, int, float]] = {}
         rows, end = [], 0
         sizes, which = np.unique(self.counts[inner] + 1, return_inverse=True)
         table = np.zeros((sizes.size, 3))
         for i, size in enumerate(sizes.tolist()):
-            code = ordered_code(size, self.dim)
-            if len(code) not in codes:
-                angle = smallest_angle(len(code), self.dim)
-                codes[len(code)] = (end, end + len(code), math.cos(angle))
-                rows.append(code)
-                end += len(code)
+            fan = ordered_directions(size, self.dim)
+            if len(fan) not in fans:
+                angle = smallest_angle(len(fan), self.dim)
+                fans[len(fan)] = (end, end + len(fan), math.cos(angle))
+                rows.append(fan)
+                end += len(fan)
                 self.largest_need = max(self.largest_need, float(radius_for_angle(angle)))
-            table[i] = codes[len(code)]
+            table[i] = fans[len(fan)]
         if rows:
             self.rows = np.concatenate(rows)
             found = table[which]
-            self.code_begin[inner], self.code_end[inner] = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
-            self.code_cosine[inner] = found[:, 2]
+            self.fan_begin[inner], self.fan_end[inner] = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+            self.fan_cosine[inner] = found[:, 2]
 
     @cached_property
     def _shares(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints, Ints]:
@@ -184,7 +184,7 @@ class Scaffold:
         def place(nodes: NDArray[np.int32]) -> None:
             placement.place_children(
                 nodes, self.parent, self.depth, self.child_ptr, self.child_idx, length,
-                self.code_begin, self.code_end, self.code_cosine, self.rows, norm, vectors,
+                self.fan_begin, self.fan_end, self.fan_cosine, self.rows, norm, vectors,
             )  # fmt: skip
 
         large, preorder, begin, end = self._shares

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..geometry import poincare
-from ..geometry.spherical_code import smallest_angle, spherical_code
+from ..geometry.directions import even_directions, smallest_angle
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LARGEST_RADIUS
 from ..types import Floats, Ints
@@ -197,7 +197,7 @@ class _Children:
         """Smallest angle between two edges at a node."""
         degrees = self.counts + 1
         degrees[self.root] -= 1
-        # In the plane and in the codes by formula more directions mean smaller angles; repulsion may differ.
+        # In the plane and in the fans by formula more directions mean smaller angles; repulsion may differ.
         sizes = [int(degrees.max())] if dim == 2 else np.unique(degrees[degrees > 1]).tolist()
         return min((smallest_angle(size, dim, seed) for size in sizes), default=math.pi)
 
@@ -227,18 +227,18 @@ def _place(children: _Children, dim: int, scale: float, max_radius: float, seed:
 def _directions(children: _Children, vectors: Floats, parents: Ints, count: int, dim: int, seed: int) -> Floats:
     """Directions (m, count, dim) of the children, as seen from each of m nodes brought to the origin."""
     if parents[0] == children.root:
-        return spherical_code(count, dim, seed)[None]
+        return even_directions(count, dim, seed)[None]
     back = poincare.recentre(vectors[children.parent[parents]], vectors[parents])
     # A node held at the rim may fall on its parent, which then has no direction: look towards the middle.
     lost = ~back.any(axis=1)
     back[lost] = -vectors[parents[lost]]
     back /= np.linalg.norm(back, axis=1, keepdims=True)
-    code = spherical_code(count + 1, dim, seed)
-    # The mirror that takes the code's first point to the direction of the parent.
-    normal = code[0] - back
+    fan = even_directions(count + 1, dim, seed)
+    # The mirror that takes the fan's first point to the direction of the parent.
+    normal = fan[0] - back
     square = np.einsum("md,md->m", normal, normal)
-    factor = 2.0 * (normal @ code[1:].T) / np.where(square > 0.0, square, 1.0)[:, None]
-    return np.asarray(code[1:] - factor[:, :, None] * normal[:, None])
+    factor = 2.0 * (normal @ fan[1:].T) / np.where(square > 0.0, square, 1.0)[:, None]
+    return np.asarray(fan[1:] - factor[:, :, None] * normal[:, None])
 
 
 def _check(dim: int, scale: float | None, epsilon: float, max_radius: float) -> None:

@@ -15,7 +15,7 @@ from .compiler import compiled
 ROOM = 0.97
 # Siblings that a node with thousands of children asks whether a direction is free; those with the shortest edges.
 MOST_DEMANDS = 256
-# Each level turns its codes by this much more about the way back to the parent (the golden angle): the leaves along a
+# Each level turns its fans by this much more about the way back to the parent (the golden angle): the leaves along a
 # straight chain would else stand side by side.
 TURN = math.pi * (3.0 - math.sqrt(5.0))
 # Coordinates split at 2^-26 have squares whose sum is exact (geometry/_float64.py).
@@ -128,7 +128,7 @@ def put(point, direction, length, largest_norm, out):
 
 @compiled
 def place_children(
-    nodes, parent, depth, child_ptr, child_idx, length, code_begin, code_end, code_cosine, rows, largest_norm, vectors
+    nodes, parent, depth, child_ptr, child_idx, length, fan_begin, fan_end, fan_cosine, rows, largest_norm, vectors
 ):
     """Place the children of `nodes`, in whose order parents come before children; -> how many points were clamped.
 
@@ -138,8 +138,8 @@ def place_children(
     depth : int32 (n,)
     child_ptr, child_idx : CSR of children, those with the shortest edges first
     length : float64 (n,), see `edge_lengths`
-    code_begin, code_end : int64 (n,), the rows of each inner node's code in `rows` (r, d); unused in the plane
-    code_cosine : float64 (n,), cosine of the smallest angle of that code
+    fan_begin, fan_end : int64 (n,), the rows of each inner node's fan in `rows` (r, d); unused in the plane
+    fan_cosine : float64 (n,), cosine of the smallest angle of that fan
     vectors : float64 (n, d), changed in place
     """
     dim = vectors.shape[1]
@@ -163,17 +163,17 @@ def place_children(
                 child = child_idx[first + j]
                 clamped += put(vectors[node], direction, length[child], largest_norm, vectors[child])
             continue
-        code = rows[code_begin[node] : code_end[node]]
-        chosen = _choose(child_idx[first:last], length, length[node] if above >= 0 else -1.0, code, code_cosine[node])
-        _plane_across(code[0], one, two)
+        fan = rows[fan_begin[node] : fan_end[node]]
+        chosen = _choose(child_idx[first:last], length, length[node] if above >= 0 else -1.0, fan, fan_cosine[node])
+        _plane_across(fan[0], one, two)
         turn_sine, turn_cosine = math.sin(TURN * depth[node]), math.cos(TURN * depth[node])
-        # The mirror that takes the code's first row to the direction of the parent; at the root there is none.
+        # The mirror that takes the fan's first row to the direction of the parent; at the root there is none.
         square = 0.0
         for k in range(dim):
-            normal[k] = code[0, k] - back[k] if above >= 0 else 0.0
+            normal[k] = fan[0, k] - back[k] if above >= 0 else 0.0
             square += normal[k] * normal[k]
         for j in range(last - first):
-            row = code[chosen[j]]
+            row = fan[chosen[j]]
             along_one, along_two, across = 0.0, 0.0, 0.0
             for k in range(dim):
                 along_one += row[k] * one[k]
@@ -220,14 +220,14 @@ def _cosine_needed(short, long):
 
 
 @compiled
-def _choose(children, length, own, code, code_cosine):
-    """Rows of the code for the children, int64 (k,): each the first free one far enough from those before it.
+def _choose(children, length, own, fan, fan_cosine):
+    """Rows of the fan for the children, int64 (k,): each the first free one far enough from those before it.
 
     The parent, at distance `own` (-1 at the root), holds row 0. The shorter of two edges decides the angle, and short
     ones come first: what one of them refuses to a child it refuses to all that follow, so one pass over the rows is
     enough. Children left over at its end take what was refused.
     """
-    size = code.shape[0]
+    size = fan.shape[0]
     chosen = np.empty(children.size, np.int64)
     demanding, refused = np.empty(children.size + 1, np.int64), np.empty(size, np.int64)
     edge = np.empty(children.size + 1)
@@ -242,15 +242,15 @@ def _choose(children, length, own, code, code_cosine):
         free = True
         for j in range(demands):
             cosine = 0.0
-            for k in range(code.shape[1]):
-                cosine += code[row, k] * code[demanding[j], k]
+            for k in range(fan.shape[1]):
+                cosine += fan[row, k] * fan[demanding[j], k]
             if cosine > _cosine_needed(edge[j], long):
                 free = False
                 break
         if free:
             chosen[taken] = row
-            # Only who needs more than the code's own smallest angle has to be asked.
-            if demands < MOST_DEMANDS and _cosine_needed(long, np.inf) < code_cosine:
+            # Only who needs more than the fan's own smallest angle has to be asked.
+            if demands < MOST_DEMANDS and _cosine_needed(long, np.inf) < fan_cosine:
                 demanding[demands], edge[demands] = row, long
                 demands += 1
             taken += 1

@@ -17,7 +17,7 @@ from .placement import first_share, gap_of, put
 WIDTH = 256  # settled nodes that are looked at together
 GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
 TRIES = 7  # lengths
-VARIANTS = 4  # of a code
+VARIANTS = 4  # of a fan
 STEEPEST = 3.0  # log of how much longer the last edge of a path may be than the first
 
 
@@ -54,7 +54,7 @@ def distance(u, v):
 
 
 @compiled
-def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, growth, margin, longest, vectors, found):
+def settle(fixed, loose, parent, height, fan_begin, fan_end, rows, budget, growth, margin, longest, vectors, found):
     """Settle the nodes `loose` one after the other among those that are `fixed`, changing `vectors` in place.
 
     Parameters
@@ -62,11 +62,11 @@ def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, gro
     fixed : int32 (f,), nodes that stay where they are
     loose : int32 (m,), the others, parents before children; of siblings the tallest first, for it needs the most room
     parent, height : int32 (n,)
-    code_begin, code_end, rows : directions to try around each node, see `placing.place_children`
+    fan_begin, fan_end, rows : directions to try around each node, see `placement.place_children`
     budget : radius within which all is to be placed
     growth : how many times longer than the edge above an edge must be, well above 1
     margin : how many times farther than the parent all others must be
-    longest : preferred length of long edges, see `placing.edge_lengths`
+    longest : preferred length of long edges, see `placement.edge_lengths`
     vectors : float64 (n, d)
     found : bool (m,), out: whether a free place was found; a node without one goes to the last place tried
     """
@@ -82,7 +82,7 @@ def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, gro
         node = fixed[i] if i < fixed.size else loose[i - fixed.size]
         above = parent[node]
         if i >= fixed.size:
-            code = rows[code_begin[above] : code_end[above]]
+            fan = rows[fan_begin[above] : fan_end[above]]
             b, w = slot[above] // WIDTH, slot[above] % WIDTH
             # The parent itself is allowed to be near: out of the way while its child looks for a place.
             kept, inverse_gap[b, w] = inverse_gap[b, w], np.inf
@@ -95,8 +95,8 @@ def settle(fixed, loose, parent, height, code_begin, code_end, rows, budget, gro
             free = False
             for t in range(tries):
                 reach = half_sinh2(margin * lengths[t])
-                for j in range(256 if dim == 2 else VARIANTS * code.shape[0]):
-                    _direction(j, node, code, vectors[above], direction)
+                for j in range(256 if dim == 2 else VARIANTS * fan.shape[0]):
+                    _direction(j, node, fan, vectors[above], direction)
                     put(vectors[above], direction, lengths[t], norm, place)
                     free = is_free(place, reach, blocks, inverse_gap, hold, i, closeness)
                     if free:
@@ -137,24 +137,24 @@ def _lengths(least, share, left, out):
 
 
 @compiled
-def _direction(j, node, code, at, out):
+def _direction(j, node, fan, at, out):
     """The j-th direction to try for a node around its parent `at`, brought to the origin.
 
-    All rows of the code, and then again with the coordinates shifted; where to begin differs from node to node.
+    All rows of the fan, and then again with the coordinates shifted; where to begin differs from node to node.
     """
     dim = at.size
     if dim == 2:
         turn = GOLDEN * (node + j)
         out[0], out[1] = math.cos(turn), math.sin(turn)
         return
-    row, shift = code[(node + j) % code.shape[0]], j // code.shape[0]
+    row, shift = fan[(node + j) % fan.shape[0]], j // fan.shape[0]
     norm2 = 0.0
     for k in range(dim):
         norm2 += at[k] * at[k]
-    # The mirror that takes the code's first row to the way in.
+    # The mirror that takes the fan's first row to the way in.
     square, across = 0.0, 0.0
     for k in range(dim):
-        out[k] = code[0, k] + (at[k] / math.sqrt(norm2) if norm2 > 0.0 else -code[0, k])
+        out[k] = fan[0, k] + (at[k] / math.sqrt(norm2) if norm2 > 0.0 else -fan[0, k])
         square += out[k] * out[k]
         across += out[k] * row[(k + shift) % dim]
     for k in range(dim):

@@ -1,6 +1,6 @@
 """Settling new nodes among thousands of old ones that stay: the inner loop of `methods.insert`.
 
-What a free place is, `settling` says. There every candidate is compared with all settled nodes; here two trees of boxes
+What a free place is, `settle` says. There every candidate is compared with all settled nodes; here two trees of boxes
 answer for the old ones. With gaps a, s = |x-y|^2 and D_x the distance of x from its parent, x is in the way of y when
 
     s / a_x <= a_y sinh^2(r/2)        x is within the reach r of y: it would be nearer to y than the parent of y is;
@@ -116,7 +116,7 @@ def settle_new(loose, parent, height, seat, near, guarded, attempts, longest, di
     parent, height : int32 (n,)
     seat : int64 (n,), the place of each settled node among the points of the trees, -1 for all others
     near, guarded : Tree, the settled nodes with the two kinds of factors above
-    attempts : float64 (a, 3), budget, growth and margin as in `settling.settle`, to try one after the other
+    attempts : float64 (a, 3), budget, growth and margin as in `settle.settle`, to try one after the other
     longest : preferred length of long edges
     directions : float64 (k, d), unit vectors to try
     vectors : float64 (n, d)

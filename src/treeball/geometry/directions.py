@@ -1,4 +1,4 @@
-"""Spherical codes: directions spread as evenly as the dimension allows."""
+"""Fans: directions spread as evenly as the dimension allows, which mathematicians call spherical codes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from ..types import Floats
 
-__all__ = ["ordered_code", "smallest_angle", "spherical_code"]
+__all__ = ["even_directions", "ordered_directions", "smallest_angle"]
 
 
 # Repulsion is quadratic in the size, and this is where it stops being a matter of a second.
 _LARGEST_REPELLED = 1024
 _STEPS, _STEPS_WHEN_LARGE, _LARGE = 300, 100, 256
-# `ordered_code` has at least this share of directions to spare, and comes in few sizes, each this much above the last.
+# `ordered_directions` has at least this share of them to spare, and comes in few sizes, each this much above the last.
 _SPARE, _NEXT_SIZE = 0.15, 1.25
 # Multiplications up to which BLAS libraries do not start threads.
 _SMALL_PRODUCT = 1 << 17
 
 
 @lru_cache(maxsize=1024)
-def spherical_code(size: int, dim: int, seed: int = 0) -> Floats:
+def even_directions(size: int, dim: int, seed: int = 0) -> Floats:
     """`size` unit vectors (size, dim) with the smallest angle between any two as large as we can make it; read-only.
 
     Best possible in the plane (even angles), up to dim + 1 (a regular simplex) and up to 2 dim (coordinate axes,
@@ -31,63 +31,63 @@ def spherical_code(size: int, dim: int, seed: int = 0) -> Floats:
     """
     if dim == 2:
         angles = np.arange(size) * (2.0 * math.pi / size)
-        code = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        fan = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     elif size <= dim + 1:
-        code = np.zeros((size, dim))
+        fan = np.zeros((size, dim))
         if size > 1:
             # Corners of the standard simplex seen from its middle lie in size - 1 dimensions.
             middle = np.eye(size) - 1.0 / size
-            code[:, : size - 1] = middle @ np.linalg.qr(middle[:, : size - 1])[0]
+            fan[:, : size - 1] = middle @ np.linalg.qr(middle[:, : size - 1])[0]
         else:
-            code[0, 0] = 1.0
+            fan[0, 0] = 1.0
     elif size <= 2 * dim:
-        code = np.concatenate([np.eye(dim), -np.eye(dim)])[:size]
+        fan = np.concatenate([np.eye(dim), -np.eye(dim)])[:size]
     elif size <= _LARGEST_REPELLED:
-        code = _repelled(size, dim, seed)
+        fan = _repelled(size, dim, seed)
     else:
-        code = _on_latitudes(size, dim, seed)
-    code /= np.linalg.norm(code, axis=1, keepdims=True)
-    code.flags.writeable = False
-    return code
+        fan = _on_latitudes(size, dim, seed)
+    fan /= np.linalg.norm(fan, axis=1, keepdims=True)
+    fan.flags.writeable = False
+    return fan
 
 
 @lru_cache(maxsize=1024)
-def ordered_code(least: int, dim: int, seed: int = 0) -> Floats:
+def ordered_directions(least: int, dim: int, seed: int = 0) -> Floats:
     """At least `least` directions (m, dim), the first of which are the farthest apart; read-only.
 
     Each direction is the one farthest from all before it, up to 1,024 of them: who takes directions from the top
-    gets a good code of any size. Up to 2 dim they are the coordinate axes, the second opposite to the first; beyond
+    gets a good fan of any size. Up to 2 dim they are the coordinate axes, the second opposite to the first; beyond
     there are some to spare, for who must avoid some.
     """
     if dim == 2:
-        raise ValueError("in the plane children share out angles, there is no code to order")
+        raise ValueError("in the plane children share out angles, there is no fan to order")
     size = 2 * dim
     if least > size:
         steps = math.ceil(math.log((1.0 + _SPARE) * least / (2 * dim)) / math.log(_NEXT_SIZE))
         size = math.ceil(2 * dim * _NEXT_SIZE**steps)
-    code = spherical_code(size, dim, seed)
+    fan = even_directions(size, dim, seed)
     if size <= _LARGEST_REPELLED:
         nearest, order = np.full(size, -2.0), np.zeros(size, np.int64)
         for place in range(1, size):
-            nearest = np.maximum(nearest, code @ code[order[place - 1]])
+            nearest = np.maximum(nearest, fan @ fan[order[place - 1]])
             nearest[order[place - 1]] = 2.0
             order[place] = int(np.argmin(nearest))
-        code = code[order]
-        code.flags.writeable = False
-    return code
+        fan = fan[order]
+        fan.flags.writeable = False
+    return fan
 
 
 @lru_cache(maxsize=4096)
 def smallest_angle(size: int, dim: int, seed: int = 0) -> float:
-    """Smallest angle between two vectors of the `spherical_code`, beyond 1,024 a bound below; π for less than two."""
+    """Smallest angle between two vectors of the `even_directions`, beyond 1,024 a bound below; π for less than two."""
     if size < 2:
         return math.pi
     if dim == 2:
         return 2.0 * math.pi / size
     if size > _LARGEST_REPELLED:
         return _widest_spacing(size, dim)
-    code = spherical_code(size, dim, seed)
-    return math.acos(min(1.0, float((code @ code.T - 2.0 * np.eye(size)).max())))
+    fan = even_directions(size, dim, seed)
+    return math.acos(min(1.0, float((fan @ fan.T - 2.0 * np.eye(size)).max())))
 
 
 def _repelled(size: int, dim: int, seed: int) -> Floats:
@@ -132,7 +132,7 @@ def _push(points: NDArray[np.float32], beta: float, nearest: float) -> tuple[NDA
 
 
 def _on_latitudes(size: int, dim: int, seed: int) -> Floats:
-    """Points on circles of latitude: the circles `spacing` apart, and on each a code of one dimension less.
+    """Points on circles of latitude: the circles `spacing` apart, and on each a fan of one dimension less.
 
     All in one pass over the dimensions, in time linear in `size`. Where there is room for more, `seed` leaves some out.
     """
@@ -154,7 +154,7 @@ def _widest_spacing(size: int, dim: int) -> float:
 
 
 def _latitudes(spacing: float, dim: int, enough: int) -> Floats:
-    """All points of the code with a `spacing`, or some of them where `enough` are reached on the way."""
+    """All points of the fan with a `spacing`, or some of them where `enough` are reached on the way."""
     points = np.zeros((1, dim))
     radius, gap = np.ones(1), np.full(1, spacing)
     for axis in range(dim - 2):
