@@ -209,7 +209,8 @@ class Embedding(Questions):
         """What moved, fell ill and was healed on the way to another embedding; see :func:`treeball.compare`."""
         from ..evaluation import compare
 
-        return compare(self, other, **options)
+        found: Comparison = compare(self, other, **options)
+        return found
 
     def suggest_parent(self, near: Hashable | Sequence[Hashable], k: int = 10) -> list[Suggestion]:
         """Candidate parents of a new node that is near to some; see :func:`treeball.suggest_parent`."""

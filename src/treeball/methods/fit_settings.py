@@ -140,14 +140,12 @@ class FitSettings:
         return dataclasses.replace(self, **changes)
 
 
-def given_settings(settings: FitSettings | Settings | None, **more: Any) -> dict[str, Any]:
-    """What was given, by name, from settings of any kind and single ones by name, which go before."""
+def given_settings(settings: FitSettings | None, **more: Any) -> dict[str, Any]:
+    """What was given, by name: as settings, or singly, which goes before."""
     if settings is None:
         given: dict[str, Any] = {}
     elif isinstance(settings, FitSettings):
         given = settings.given()
-    elif isinstance(settings, Settings):
-        given = {name: getattr(settings, name) for name in settings.names()}
     else:
         raise InputError(f"settings must be a FitSettings, not {settings!r}; single settings go by name, as in dim=5")
     return given | {name: value for name, value in more.items() if value is not None}
@@ -170,9 +168,12 @@ def settings_of(
     unused = [name for name in given if name not in kind.names()]
     everywhere = [field.name for field in dataclasses.fields(FitSettings)]
     refuse_unknown(unused, sorted({*everywhere, *kind.names()}), method)
-    who = f"{method}, which auto chose," if by_auto else method
-    remedy = "leave it out, or name a method that uses it" if by_auto else "leave it out"
-    require(not unused, f"the method {who} does not use {_listed(unused)}: {remedy.replace(' it', _them(unused))}")
+    if unused:
+        names = " and ".join(filter(None, (", ".join(unused[:-1]), unused[-1])))
+        them = "it" if len(unused) == 1 else "them"
+        who = f"{method}, which auto chose," if by_auto else method
+        remedy = ", or name a method that does, such as ga-dl-rw" if by_auto else ""
+        raise InputError(f"the method {who} does not use {names}: leave {them} out{remedy}")
     settings = kind(**{"method": method, **defaults, **given})
     for name, (other, value) in kind.goes_with.items():
         require(
@@ -180,11 +181,3 @@ def settings_of(
             f"{name} goes with {other} {value}, and {other} is {getattr(settings, other)}: leave {name} out",
         )
     return settings
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
-
-
-def _them(names: list[str]) -> str:
-    return " it" if len(names) == 1 else " them"
