@@ -2,8 +2,8 @@
 
 A new node settles around its parent at a place where the parent is its nearest node and where it is the nearest node of
 nobody else (`engine.cpu.settle_new`), by the rule of the construction: edges grow outwards, tall branches have short
-ones. Where there is no such place, float64 or the room around the parent has come to its end, and the report names the node.
-Removing, renaming and hanging elsewhere are of the same kind: only the nodes concerned change.
+ones. Where there is no such place, float64 or the room around the parent has come to its end, and the report names the
+node. Removing, renaming and hanging elsewhere are of the same kind: only the nodes concerned change.
 """
 
 from __future__ import annotations
