@@ -15,9 +15,9 @@ from ...geometry.coordinates import RowError, kinds_of, space_for, to_space
 from ...geometry.spaces import BALL, Space, space_of
 from ...hierarchy import Hierarchy
 from ...types import Coordinates, Geometry, Kind, Objective, VectorFormat
-from . import word2vec
 from ._read import read_vectors
 from .vectors import Vectors
+from .word2vec import token
 
 __all__ = ["Missing", "embedding_of", "import_vectors"]
 
@@ -152,7 +152,7 @@ def _match(vectors: Vectors, tree: Hierarchy, label: str) -> tuple[NDArray[np.in
     rows = np.array([row.get(text, -1) for text in texts], np.int64)
     used = set(rows[rows >= 0].tolist())
     for code in np.flatnonzero(rows < 0).tolist():
-        found = row.get(word2vec.token(texts[code]), -1)
+        found = row.get(token(texts[code]), -1)
         if found >= 0 and found not in used:
             rows[code] = found
             used.add(found)

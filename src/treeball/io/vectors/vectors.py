@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._version import __version__
 from ...errors import InputError
 from ...types import Coordinates, Kind
 
-__all__ = ["Vectors", "as_kind", "checked_parents"]
+if TYPE_CHECKING:
+    from ...embedding import Embedding
+
+__all__ = ["VectorFile", "Vectors", "as_kind", "checked_parents", "reads_as_number", "rows_of"]
 
 _KINDS: tuple[Kind, ...] = (*get_args(Coordinates), "euclidean")
 
@@ -19,6 +24,15 @@ _KINDS: tuple[Kind, ...] = (*get_args(Coordinates), "euclidean")
 def as_kind(text: Any) -> Kind | None:
     """A kind that a file names; None when it names none we know."""
     return next((kind for kind in _KINDS if kind == text), None)
+
+
+def reads_as_number(cell: str) -> bool:
+    """Whether a cell of a text file can be read as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def checked_parents(parents: Any, count: int, label: str) -> list[list[int]] | None:
@@ -73,3 +87,42 @@ class Vectors:
         if self.parents is None:
             return [None] * len(self.names)
         return [self.names[rows[0]] if rows else None for rows in self.parents]
+
+    def description(self) -> dict[str, Any]:
+        """What a file should say of its vectors."""
+        dim = self.width - (self.kind == "hyperboloid")
+        return {"made_by": f"treeball {__version__}", "coordinates": self.kind, "dim": dim}
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """A file to read vectors from.
+
+    Attributes
+    ----------
+    path, data
+        Where it is, and its content.
+    names
+        A file of names that was given for an array without; None when there is none.
+    """
+
+    path: Path
+    data: bytes = field(repr=False)
+    names: Path | None = None
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return str(self.path)
+
+
+def rows_of(embedding: Embedding, values: Any, kind: Kind, virtual_root: bool) -> Vectors:
+    """An embedding as rows, with `values` for its vectors: all nodes, or all but the virtual root."""
+    hierarchy = embedding.hierarchy
+    kept = np.arange(hierarchy.n_nodes) if virtual_root else hierarchy.real_nodes()
+    row = np.full(hierarchy.n_nodes, -1)
+    row[kept] = np.arange(kept.size)
+    names = hierarchy.names.to_arrow().to_pylist()
+    child, parent = hierarchy.edges() if virtual_root else hierarchy.real_edges()
+    parents = [rows.tolist() for rows in np.split(row[parent], np.searchsorted(child, kept[1:]))]
+    return Vectors([names[code] for code in kept.tolist()], values[kept], kind, parents)

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from ...errors import InputError
-from ...geometry.coordinates import column_names, kind_of_columns
-from .vectors import Vectors
+from ....errors import InputError
+from ....geometry.coordinates import column_names, kind_of_columns
+from ....types import VectorFormat
+from ..vectors import VectorFile, Vectors, reads_as_number
+from .registry import Format
 
-__all__ = ["read", "write"]
+__all__ = ["FORMATS", "read", "sniff", "write"]
 
+_SEPARATORS: dict[VectorFormat, str] = {"csv": ",", "tsv": "\t"}
 _NODE_COLUMN, _PARENT_COLUMN = "node", "parent"
 
 
-def write(vectors: Vectors, path: Path, separator: str) -> list[str]:
-    """Write a table that reads back to the same numbers."""
-    kind = vectors.kind or "ball"
-    columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
-    if vectors.parents is not None:
-        columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
-    for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
-        columns[name] = pa.array(np.ascontiguousarray(column))
-    options = arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed")
-    arrow_csv.write_csv(pa.table(columns), path, options)
-    several = sum(len(rows) > 1 for rows in vectors.parents or ())
-    return [f"{several:,} nodes have several parents: the table names the first"] if several else []
+def sniff(data: bytes, *, separator: str) -> float:
+    """By its first line; a tab is rarer in a name than a comma, so a line with both is one of TSV."""
+    end = data.find(b"\n")
+    if separator.encode() not in (data if end < 0 else data[:end]):
+        return 0.0
+    return 0.4 if separator == "\t" else 0.3
 
 
-def read(data: bytes, label: str, separator: str) -> Vectors:
+def read(source: VectorFile, *, separator: str) -> Vectors:
     """Vectors of a table: names in the first column, maybe one headed parent, numbers in the others."""
+    data, label = source.data, source.label
     header, has_header = _header(data, label, separator)
     parents = header.index(_PARENT_COLUMN) if has_header and _PARENT_COLUMN in header[1:] else None
     numbers = [i for i in range(1, len(header)) if i != parents]
@@ -65,6 +64,20 @@ def read(data: bytes, label: str, separator: str) -> Vectors:
     )
 
 
+def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list[str]:
+    """Write a table that reads back to the same numbers."""
+    kind = vectors.kind or "ball"
+    columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
+    if vectors.parents is not None:
+        columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
+    for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
+        columns[name] = pa.array(np.ascontiguousarray(column))
+    options = arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed")
+    arrow_csv.write_csv(pa.table(columns), path, options)
+    several = sum(len(rows) > 1 for rows in vectors.parents or ())
+    return [f"{several:,} nodes have several parents: the table names the first"] if several else []
+
+
 def _header(data: bytes, label: str, separator: str) -> tuple[list[str], bool]:
     """The cells of the first line, and whether they are names of columns rather than a vector."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
@@ -74,7 +87,7 @@ def _header(data: bytes, label: str, separator: str) -> tuple[list[str], bool]:
         raise InputError(f"{label} cannot be read as a table of vectors: {error}") from None
     if len(first) < 2:
         raise InputError(f"{label} has one column: each line needs a name and a vector")
-    return first, not all(_is_number(cell) for cell in first[1:])
+    return first, not all(reads_as_number(cell) for cell in first[1:])
 
 
 def _rows(names: list[str], parents: list[str]) -> list[list[int]] | None:
@@ -92,15 +105,18 @@ def _fault(
             continue
         if len(cells) != width:
             return f"{label}, line {reader.line_num}: {len(cells)} columns where {width} belong"
-        wrong = next((cells[i] for i in numbers if not _is_number(cells[i])), None)
+        wrong = next((cells[i] for i in numbers if not reads_as_number(cells[i])), None)
         if wrong is not None:
             return f"{label}, line {reader.line_num}: {wrong!r} is not a number"
     return f"{label} cannot be read as a table of vectors: {' '.join(str(error).split())[:120]}"
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+FORMATS = tuple(
+    Format(
+        name,
+        partial(sniff, separator=separator),
+        partial(read, separator=separator),
+        partial(write, separator=separator),
+    )
+    for name, separator in _SEPARATORS.items()
+)

@@ -1,0 +1,58 @@
+"""Vectors as an Arrow table, for formats that are made of one: columns node, parent, other_parents and vector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import InputError
+from .vectors import Vectors, as_kind
+
+__all__ = ["from_table", "to_table"]
+
+
+def to_table(vectors: Vectors) -> pa.Table:
+    """A row a vector; other_parents is there when a node has several."""
+    columns = {"node": pa.array(vectors.names, pa.string())}
+    if vectors.parents is not None:
+        columns["parent"] = pa.array(vectors.first_parents(), pa.string())
+        if any(len(rows) > 1 for rows in vectors.parents):
+            others = [[vectors.names[row] for row in rows[1:]] for rows in vectors.parents]
+            columns["other_parents"] = pa.array(others, pa.list_(pa.string()))
+    flat = pa.array(np.ascontiguousarray(vectors.values).reshape(-1))
+    columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.width)
+    return pa.table(columns)
+
+
+def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
+    """The vectors of a table, whoever made it; `info` is what the file says of them."""
+    kinds = {field.name: field.type for field in table.schema}
+    lists = [name for name, kind in kinds.items() if _holds_numbers(kind)]
+    texts = [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    vector = "vector" if "vector" in lists else next(iter(lists), None)
+    node = "node" if "node" in texts else next(iter(texts), None)
+    if vector is None or node is None:
+        raise InputError(
+            f"{label} has the columns {', '.join(kinds)}: one of text and one of lists of numbers belong there"
+        )
+    column = table[vector].combine_chunks()
+    lengths = set(np.unique(column.value_lengths().to_numpy(zero_copy_only=False)).tolist()) if len(column) else set()
+    if len(lengths) != 1 or column.null_count:
+        raise InputError(f"{label}: the vectors in column {vector!r} differ in length or are missing")
+    values = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+    names = [str(name) for name in table[node].to_pylist()]
+    parents = None
+    if "parent" in texts and vector == "vector":
+        row = {name: place for place, name in enumerate(names)}
+        above = [[parent] for parent in table["parent"].to_pylist()]
+        if "other_parents" in kinds:
+            above = [[*first, *others] for first, others in zip(above, table["other_parents"].to_pylist(), strict=True)]
+        parents = [[row[parent] for parent in some if parent in row] for some in above]
+    return Vectors(names, values, as_kind(info.get("coordinates")), parents)
+
+
+def _holds_numbers(kind: pa.DataType) -> bool:
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(is_list and pa.types.is_floating(kind.value_type))

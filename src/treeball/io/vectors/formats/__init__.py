@@ -1,0 +1,1 @@
+"""Formats of files of vectors, one a module; `registry` has the table of them."""
