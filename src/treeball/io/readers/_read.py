@@ -11,8 +11,8 @@ from typing import Any
 from ...errors import InputError, TreeballError
 from ...hierarchy import Hierarchy
 from ...hierarchy.read_report import short
+from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
-from .formats.foreign import refuse_foreign
 from .hints import setting
 from .relation import Relation
 from .repair import to_hierarchy
@@ -23,19 +23,26 @@ from .source import Source, open_source
 _EXAMPLES = {"mammals": "mammals.tsv"}
 
 _TEXT_FORMATS = {
-    "taxdump": "formats.taxdump",
-    "wordnet": "formats.wordnet",
-    "obo": "formats.obo",
-    "rdf": "formats.rdf",
-    "json": "formats.json_tree",
-    "newick": "formats.newick_tree",
-    "table": "tables.parent_table",
-    "edges": "tables.edge_list",
-    "yaml": "formats.yaml_tree",
-    "outline": "formats.outline",
-    "breadcrumbs": "tables.breadcrumbs",
+    "taxdump": "taxdump",
+    "wordnet": "wordnet",
+    "obo": "obo",
+    "rdf": "rdf",
+    "json": "json_tree",
+    "newick": "newick_tree",
+    "table": "parent_table",
+    "edges": "edge_list",
+    "yaml": "yaml_tree",
+    "outline": "outline",
+    "breadcrumbs": "breadcrumbs",
 }
-"""Format -> module with sniff() and read(); of equally confident formats the first wins."""
+"""Format -> module of `formats` with sniff() and read(); of equally confident formats the first wins."""
+_FOLDER_FORMATS: dict[str, tuple[Any, str]] = {
+    "wordnet": (wordnet, "data.noun or data.verb"),
+    "taxdump": (taxdump, "nodes.dmp"),
+}
+"""Format -> module with is_folder() and read_folder(), and the file that tells such a folder."""
+_CONTAINER = "columnar"
+"""Module for Parquet and Arrow, which say by their first bytes what they are."""
 
 
 def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) -> Hierarchy:
@@ -75,7 +82,7 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
         return _read_source(source, chosen)
     if isinstance(source, (str, os.PathLike)):
         return _read_path(source, chosen)
-    from .formats.objects import read_object
+    from .objects.objects import read_object
 
     relation = read_object(source, chosen)
     return to_hierarchy(relation, f"the {type(source).__name__}", chosen)
@@ -127,12 +134,12 @@ def _read_path(given: str | os.PathLike[str], settings: ReadSettings) -> Hierarc
         return _read_source(given, settings)
     if settings.format == "directory":
         return to_hierarchy(directory.read_folder(path, settings), str(given), settings)
-    for format, reader in (("wordnet", wordnet), ("taxdump", taxdump)):
+    for format, (reader, _) in _FOLDER_FORMATS.items():
         if settings.format in ("auto", format) and reader.is_folder(path):
             relation, digest = reader.read_folder(path, settings)
             return to_hierarchy(relation, str(given), settings, digest)
-    if settings.format in ("wordnet", "taxdump"):
-        needed = {"wordnet": "data.noun or data.verb", "taxdump": "nodes.dmp"}[settings.format]
+    if settings.format in _FOLDER_FORMATS:
+        needed = _FOLDER_FORMATS[settings.format][1]
         raise InputError(f"{given} holds no {needed}: give the folder of the {settings.format} files")
     return _read_source(given, settings)  # says that a file belongs here
 
@@ -144,7 +151,7 @@ def _read_source(given: Any, settings: ReadSettings) -> Hierarchy:
 def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
     format = _format_of(source, settings)
     try:
-        relation: Relation = import_module(f"{__package__}.{format}").read(source, settings)
+        relation: Relation = import_module(f"{__package__}.formats.{format}").read(source, settings)
     except TreeballError:
         raise
     except (Exception, RecursionError) as error:
@@ -162,9 +169,9 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
     if source.is_container:
         if settings.format not in ("auto", "parquet"):
             raise InputError(f"{source.label} is Parquet or Arrow, not {settings.format}: leave the format out")
-        return "tables.columnar"
+        return _CONTAINER
     if settings.format == "parquet":
-        return "tables.columnar"
+        return _CONTAINER
     sample = Sample.of(source)
     if settings.format in ("auto", "newick"):
         refuse_foreign(sample, source.label)
@@ -174,7 +181,7 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
         return _TEXT_FORMATS["breadcrumbs"]
     best, confidence = "", 0.0
     for module in _TEXT_FORMATS.values():
-        sure = import_module(f"{__package__}.{module}").sniff(sample, settings)
+        sure = import_module(f"{__package__}.formats.{module}").sniff(sample, settings)
         if sure > confidence:
             best, confidence = module, sure
     if confidence < 0.1:
@@ -186,5 +193,5 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
 
 
 def _spoken(module: str) -> str:
-    """What a sentence calls the format of a module: "tables.edge_list" is an edge list."""
-    return module.rpartition(".")[2].replace("_", " ")
+    """What a sentence calls the format of a module: "edge_list" is an edge list."""
+    return module.replace("_", " ")

@@ -1,1 +1,1 @@
-"""Formats of trees and ontologies, one module each with ``sniff`` and ``read``; and Python objects."""
+"""Formats of files, one a module with ``sniff`` and ``read``; the table of them is in ``readers/_read.py``."""

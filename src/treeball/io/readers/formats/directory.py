@@ -8,9 +8,9 @@ from pathlib import Path
 from ....errors import InputError
 from ....hierarchy.read_report import short
 from ....words import count
+from ..path_tree import PathTree
 from ..relation import MISSING, Relation, Repair, escape_surrogates
 from ..settings import ReadSettings
-from ..tables.paths import PathTree
 
 
 def read_folder(path: Path, settings: ReadSettings) -> Relation:

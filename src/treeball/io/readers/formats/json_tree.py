@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 from ....errors import InputError
+from ..objects.nested import Number, interpret, mapping_of, relation_of_pairs
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables.records import are_records, relation_of_records
-from .nested import Number, interpret, mapping_of, relation_of_pairs
 
 _OPENING = re.compile(r"^\s*(?:\{\s*(?:\"|\}|$)|\[\s*(?:[\"\[{\]]|-?\d|true|false|null|$))")
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from ....errors import InputError
 from ....words import count
+from ..path_tree import PathTree
 from ..relation import MISSING, Relation, Repair
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables.columns import roles_from_header
 from ..tables.dialect import guess_dialect
-from ..tables.paths import PathTree
 
 _INDENT = re.compile(r"^[\s\u00a0│├└─┬╰╭]*")
 _BULLET = re.compile(r"^(?:[-*+•◦▪‣]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")

@@ -10,11 +10,11 @@ from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ....words import count
+from ..foreign import is_xml
 from ..relation import MISSING, Relation, RelationBuilder
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from .foreign import is_xml
 
 _TRIPLE = re.compile(r"^\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]*>|_:\S+|\".*)\s*\.\s*(?:#.*)?$")
 _TURTLE = re.compile(r"(?mi)^\s*(?:@prefix|@base|PREFIX|BASE)\s+(?:[\w.\-]*:\s*)?<[^>\s]*>")

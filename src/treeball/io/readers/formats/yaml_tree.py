@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
+from ..objects.nested import Number, interpret, mapping_of
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables.columns import is_number
-from .nested import Number, interpret, mapping_of
 
 _KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"|'[^']*'|[^\s#:'"\-\[{&*!|>%@][^#:]*?)\s*:(?:\s+\S.*|\s*)$""")
 _OPENED = re.compile(r":\s*(?:&\S+\s*)?$")

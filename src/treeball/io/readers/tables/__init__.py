@@ -1,1 +1,1 @@
-"""Tables: edge lists, tables of parents, breadcrumbs; as text, Parquet, Arrow or data frames."""
+"""What all tables need, whatever file they come from: columns and their roles, dialects of text, pairs, records."""

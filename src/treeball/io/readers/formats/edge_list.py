@@ -6,8 +6,8 @@ from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from . import delimited
-from .dialect import guess_dialect
+from ..tables import delimited
+from ..tables.dialect import guess_dialect
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:

@@ -6,9 +6,10 @@ from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from . import delimited, edge_list
-from .columns import roles_from_header
-from .dialect import guess_dialect
+from ..tables import delimited
+from ..tables.columns import roles_from_header
+from ..tables.dialect import guess_dialect
+from . import edge_list
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:

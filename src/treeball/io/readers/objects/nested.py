@@ -9,11 +9,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from ....errors import InputError
+from ..path_tree import PathTree
 from ..relation import MISSING, Relation, RelationBuilder
 from ..settings import ReadSettings
 from ..tables.columns import plain, roles_from_header
 from ..tables.pairs import several_names
-from ..tables.paths import PathTree
 from ..tables.records import are_records, check_weight, node_or_missing, relation_of_records
 
 _NAME_KEYS = ("name", "label", "title", "text", "displayname")

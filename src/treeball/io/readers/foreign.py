@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ....errors import InputError
-from ..sample import Sample
+from ...errors import InputError
+from .sample import Sample
 
 _NETWORKX = "read it with networkx.{} and pass the graph, or give an edge list"
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ....errors import InputError
 from ..relation import Relation
 from ..settings import ReadSettings
-from ..tables import columnar
+from ..tables.arrow_table import relation_of_table
 from ..tables.columns import roles_from_header
 from ..tables.records import are_records, relation_of_records
 from . import graphs, nested
@@ -94,7 +94,7 @@ def _table(value: Any, label: str, settings: ReadSettings) -> Relation:
             records = value.to_dict("records")
             return relation_of_records(records, "a table", label, settings)
         raise InputError(f"{label} cannot be read as a table: {error!s:.100}") from None
-    return columnar.relation_of_table(table, "a table", label, settings)
+    return relation_of_table(table, "a table", label, settings)
 
 
 def _items(items: list[Any], label: str, settings: ReadSettings) -> Relation:

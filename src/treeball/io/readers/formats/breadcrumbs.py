@@ -13,14 +13,14 @@ from ....errors import InputError
 from ....hierarchy.read_report import short
 from ....words import count
 from ..hints import setting
+from ..path_tree import PathTree
 from ..relation import MISSING, Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
-from . import delimited
-from .columns import locate, plain, roles_from_header
-from .dialect import Dialect, guess_dialect
-from .paths import PathTree
+from ..tables import delimited
+from ..tables.columns import locate, plain, roles_from_header
+from ..tables.dialect import Dialect, guess_dialect
 
 _ARROWS = (" -> ", " => ", "->", "=>", " > ", ">", " » ", " › ", " → ")
 _MARKS = (*_ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")

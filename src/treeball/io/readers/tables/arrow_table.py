@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, and every table that speaks Arrow (pandas, polars, DuckDB, ...)."""
+"""Arrow tables: of Parquet and Arrow files, and of everything that speaks Arrow (pandas, polars, DuckDB, ...)."""
 
 from __future__ import annotations
 
@@ -14,50 +14,8 @@ from ....hierarchy.read_report import listed
 from ..hints import setting
 from ..relation import Relation
 from ..settings import ReadSettings
-from ..source import Source
 from .columns import Roles, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
 from .pairs import as_weights, plain_lists, relation_of_columns
-
-
-def read(source: Source, settings: ReadSettings) -> Relation:
-    """Relation of a Parquet or Arrow file."""
-    if not source.is_container:
-        raise InputError(f"{source.label} is neither Parquet nor an Arrow file: leave the format to be recognised")
-    kind = "Parquet" if source.data.startswith(b"PAR1") else "Arrow"
-    roles = None
-    try:
-        if kind == "Parquet":
-            table, roles = _parquet(source, settings)
-        else:
-            table = pa.ipc.open_file(source.data).read_all()
-    except InputError:
-        raise
-    except Exception as error:  # damaged containers raise many kinds
-        reason = " ".join(str(error).split())[:100]
-        raise InputError(
-            f"{source.label} is a truncated or damaged {kind} file ({reason}); copy or write it again"
-        ) from None
-    return relation_of_table(table, f"a {kind} table", source.label, settings, roles)
-
-
-def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles]:
-    """The columns that have a role, and the roles by their place in this smaller table."""
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(pa.BufferReader(source.data))
-    header = file.schema_arrow.names
-    roles = _choose(header, [file.schema_arrow.field(i).type for i in range(len(header))], settings, source.label)
-    used = [i for i in (roles.child, roles.parent, roles.weight, roles.label) if i is not None]
-    wanted = list(dict.fromkeys(header[i] for i in sorted(used)))
-    place = {i: wanted.index(header[i]) for i in used}
-    chosen = replace(
-        roles,
-        child=place[roles.child],
-        parent=place[roles.parent],
-        weight=None if roles.weight is None else place[roles.weight],
-        label=None if roles.label is None else place[roles.label],
-    )
-    return file.read(columns=wanted), chosen
 
 
 def relation_of_table(
@@ -68,7 +26,7 @@ def relation_of_table(
     if table.num_rows == 0:
         raise InputError(f"{label} has no rows: a hierarchy needs at least one row with a child and its parent")
     if roles is None:
-        roles = _choose(header, [table.schema.field(i).type for i in range(len(header))], settings, label)
+        roles = choose_roles(header, [table.schema.field(i).type for i in range(len(header))], settings, label)
     roles = with_forced_direction(roles, settings)
     child, parent = plain_lists(table.column(roles.child)), plain_lists(table.column(roles.parent))
     weight = None if roles.weight is None else table.column(roles.weight)
@@ -90,7 +48,8 @@ def relation_of_table(
     return relation
 
 
-def _choose(header: list[str], types: list[Any], settings: ReadSettings, label: str) -> Roles:
+def choose_roles(header: list[str], types: list[Any], settings: ReadSettings, label: str) -> Roles:
+    """What each column is for: as the settings say, else by the header, else by their number and types."""
     if settings.columns:
         return roles_from_settings(settings, header, len(header), label)
     roles = roles_from_header(header)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..relation import MISSING, Relation, Repair, string_array
+from .relation import MISSING, Relation, Repair, string_array
 
 
 class PathTree:

@@ -1,0 +1,55 @@
+"""Parquet and Arrow files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from ....errors import InputError
+from ..relation import Relation
+from ..settings import ReadSettings
+from ..source import Source
+from ..tables.arrow_table import choose_roles, relation_of_table
+from ..tables.columns import Roles
+
+
+def read(source: Source, settings: ReadSettings) -> Relation:
+    """Relation of a Parquet or Arrow file."""
+    if not source.is_container:
+        raise InputError(f"{source.label} is neither Parquet nor an Arrow file: leave the format to be recognised")
+    kind = "Parquet" if source.data.startswith(b"PAR1") else "Arrow"
+    roles = None
+    try:
+        if kind == "Parquet":
+            table, roles = _parquet(source, settings)
+        else:
+            table = pa.ipc.open_file(source.data).read_all()
+    except InputError:
+        raise
+    except Exception as error:  # damaged containers raise many kinds
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(
+            f"{source.label} is a truncated or damaged {kind} file ({reason}); copy or write it again"
+        ) from None
+    return relation_of_table(table, f"a {kind} table", source.label, settings, roles)
+
+
+def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles]:
+    """The columns that have a role, and the roles by their place in this smaller table."""
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(source.data))
+    header = file.schema_arrow.names
+    roles = choose_roles(header, [file.schema_arrow.field(i).type for i in range(len(header))], settings, source.label)
+    used = [i for i in (roles.child, roles.parent, roles.weight, roles.label) if i is not None]
+    wanted = list(dict.fromkeys(header[i] for i in sorted(used)))
+    place = {i: wanted.index(header[i]) for i in used}
+    chosen = replace(
+        roles,
+        child=place[roles.child],
+        parent=place[roles.parent],
+        weight=None if roles.weight is None else place[roles.weight],
+        label=None if roles.label is None else place[roles.label],
+    )
+    return file.read(columns=wanted), chosen
