@@ -155,13 +155,11 @@ def evaluate_held_out(
 
 def _in_the_model(pairs: Hierarchy, embedding: Embedding) -> tuple[Ints, Ints, list[Any]]:
     """Codes of the pairs that the model knows, sorted by node, and for each other pair a name that it lacks."""
-    child, above = pairs.edges()
+    child, above = pairs.real_edges()
     node, parent, missing = [], [], []
     spelled = {name: embedding.names.from_text(name) if isinstance(name, str) else name for name in pairs.names}
     known = {name: embedding.names.index_of(one) for name, one in spelled.items() if one in embedding.names}
     for low, high in zip(child.tolist(), above.tolist(), strict=True):
-        if high == pairs.virtual_root:
-            continue
         names = pairs.names[low], pairs.names[high]
         lacking = next((name for name in names if name not in known), None)
         if lacking is None:

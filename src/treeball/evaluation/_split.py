@@ -90,13 +90,13 @@ def split(
     if not 0.0 < share < 1.0:
         raise InputError(f"the share of {what} to hold out must be above 0 and below 1, not {share!r}")
     hierarchy = read(source)
-    child, parent = _real_edges(hierarchy)
+    child, parent = hierarchy.real_edges()
     rng = np.random.default_rng(seed)
     if what == "leaves":
         childless = np.diff(hierarchy.child_ptr)[child] == 0
         chosen = _draw(np.unique(child[childless]), share, rng, what)
         held = np.isin(child, chosen)
-        return _made(hierarchy, child, parent, held, np.setdiff1d(_real_nodes(hierarchy), chosen))
+        return _made(hierarchy, child, parent, held, np.setdiff1d(hierarchy.real_nodes(), chosen))
     if what == "closure":
         child, parent, basic = _closure(hierarchy)
         held = np.zeros(child.size, np.bool_)
@@ -104,7 +104,7 @@ def split(
     else:
         held = np.zeros(child.size, np.bool_)
         held[_draw(np.arange(child.size), share, rng, what)] = True
-    return _made(hierarchy, child, parent, held, _real_nodes(hierarchy))
+    return _made(hierarchy, child, parent, held, hierarchy.real_nodes())
 
 
 def _draw(population: Any, share: float, rng: np.random.Generator, what: str) -> Any:
@@ -114,17 +114,6 @@ def _draw(population: Any, share: float, rng: np.random.Generator, what: str) ->
             f"{share:g} of the {population.size:,} {what} is {count:,}: choose a share that holds out and keeps some"
         )
     return np.sort(rng.choice(population, count, replace=False))
-
-
-def _real_nodes(hierarchy: Hierarchy) -> Any:
-    nodes = np.arange(hierarchy.n_nodes)
-    return nodes if hierarchy.virtual_root is None else np.delete(nodes, hierarchy.virtual_root)
-
-
-def _real_edges(hierarchy: Hierarchy) -> tuple[Any, Any]:
-    child, parent = hierarchy.edges()
-    real = parent != (-1 if hierarchy.virtual_root is None else hierarchy.virtual_root)
-    return child[real], parent[real]
 
 
 def _closure(hierarchy: Hierarchy) -> tuple[Any, Any, Any]:
@@ -139,7 +128,7 @@ def _closure(hierarchy: Hierarchy) -> tuple[Any, Any, Any]:
 def _made(hierarchy: Hierarchy, child: Any, parent: Any, held: Any, kept: Any) -> Split:
     names = hierarchy.names
     alone = np.setdiff1d(kept, np.concatenate([child[~held], parent[~held]]))
-    tops_before = np.setdiff1d(_real_nodes(hierarchy), child)
+    tops_before = np.setdiff1d(hierarchy.real_nodes(), child)
     orphans = np.setdiff1d(np.setdiff1d(kept, child[~held]), tops_before)
     notes = []
     if orphans.size:

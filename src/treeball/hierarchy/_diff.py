@@ -85,8 +85,7 @@ def _parents(hierarchy: Hierarchy) -> dict[Hashable, tuple[Hashable, ...]]:
     names = list(hierarchy.names)
     return {
         names[code]: tuple(names[parent] for parent in hierarchy.parents_of(code) if parent != hierarchy.virtual_root)
-        for code in range(hierarchy.n_nodes)
-        if code != hierarchy.virtual_root
+        for code in hierarchy.real_nodes().tolist()
     }
 
 

@@ -194,10 +194,10 @@ def _made(names: Any, child: Any, parent: Any, weights: Any, virtual_root: int |
 
 def _are_numbers(hierarchy: Hierarchy) -> bool:
     """Whether nodes are named by integers; a virtual root has a text name either way."""
-    names, root = hierarchy.names, hierarchy.virtual_root
-    if names.kind != "other" or root is None:
+    names = hierarchy.names
+    if names.kind != "other" or hierarchy.virtual_root is None:
         return names.kind == "int"
-    return Names.of([name for code, name in enumerate(names) if code != root]).kind == "int"
+    return Names.of(names.take(hierarchy.real_nodes())).kind == "int"
 
 
 def _as_stored(name: Hashable, numeric: bool) -> Hashable:

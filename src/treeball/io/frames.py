@@ -72,7 +72,7 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     hierarchy = source if isinstance(source, Hierarchy) else source.hierarchy
     names = list(hierarchy.names)
     graph = nx.DiGraph()
-    kept = [code for code in range(hierarchy.n_nodes) if code != hierarchy.virtual_root]
+    kept = hierarchy.real_nodes().tolist()
     graph.add_nodes_from(names[code] for code in kept)
     child, parent = hierarchy.edges()
     attributes: dict[str, Any] = {}

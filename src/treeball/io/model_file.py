@@ -145,10 +145,10 @@ def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
 
 def _kind(hierarchy: Hierarchy) -> str:
     """Whether names are to be read back as text or as integers; a virtual root has a text name either way."""
-    names, root = hierarchy.names, hierarchy.virtual_root
-    if root is None or names.kind == "str":
+    names = hierarchy.names
+    if hierarchy.virtual_root is None or names.kind == "str":
         return "int" if names.kind == "int" else "str"
-    return "int" if Names.of([name for code, name in enumerate(names) if code != root]).kind == "int" else "str"
+    return "int" if Names.of(names.take(hierarchy.real_nodes())).kind == "int" else "str"
 
 
 def _names(column: pa.ChunkedArray, kind: str, virtual_root: str | None) -> Names:

@@ -156,8 +156,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         `among` are the codes of the nodes that come into question; by default all but a virtual root.
         """
         if among is None:
-            every = torch.arange(len(self.points), device=self.points.device)
-            among = every[every != (-1 if self.hierarchy.virtual_root is None else self.hierarchy.virtual_root)]
+            among = torch.from_numpy(self.hierarchy.real_nodes().astype(np.int64)).to(self.points.device)
         with torch.no_grad():
             nodes = self(among)
             step = max(1, _NUMBERS_AT_ONCE // max(1, nodes.numel()))

@@ -37,6 +37,5 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> list[tuple[H
         raise InputError(
             f"{where}: a node hangs below itself, for the edges form a cycle ({broken:,} in all); remove one of it"
         )
-    child, parent = found.edges()
-    real = parent != (-1 if found.virtual_root is None else found.virtual_root)
-    return list(zip(found.names.take(child[real]), found.names.take(parent[real]), strict=True))
+    child, parent = found.real_edges()
+    return list(zip(found.names.take(child), found.names.take(parent), strict=True))
