@@ -25,7 +25,7 @@ from train_speed import noun_tree
 from treeball.io.model_file import is_model
 from treeball.report.browser import write_page
 
-READY = "Boolean(globalThis.treeball && treeball.io.frames > 0)"
+READY = "Boolean(globalThis.treeball && treeball.frames > 0)"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
 
 LARGEST = """() => {
@@ -49,11 +49,11 @@ def drag(page: Any, seconds: float) -> float:
     x, y = x + box["x"], y + box["y"]
     page.mouse.move(x, y)
     page.mouse.down()
-    frames, started, moves = page.evaluate("treeball.io.frames"), time.monotonic(), 0
+    frames, started, moves = page.evaluate("treeball.frames"), time.monotonic(), 0
     while time.monotonic() - started < seconds:
         moves += 1
         page.mouse.move(x + 160 * math.sin(0.05 * moves), y + 160 * math.sin(0.035 * moves))
-    rate = (page.evaluate("treeball.io.frames") - frames) / (time.monotonic() - started)
+    rate = (page.evaluate("treeball.frames") - frames) / (time.monotonic() - started)
     page.mouse.up()
     return float(rate)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from treeball.names import Names
+from treeball.hierarchy.names import Names
 
 import treeball.hierarchy.close_names
 from treeball.hierarchy.close_names import CloseNames

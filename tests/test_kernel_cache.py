@@ -11,7 +11,7 @@ import pytest
 
 FIRST_KERNEL = """
 import {before}
-from treeball.kernels.compiler import cache_directory, compiled
+from treeball.engine.cpu.compiler import cache_directory, compiled
 
 @compiled
 def successor(number):

@@ -24,7 +24,7 @@ class View:
         self.page.on("dialog", self._note_dialog)
         started = time.monotonic()
         self.page.goto(path.as_uri() + address)
-        self.wait("globalThis.treeball !== undefined && treeball.io.frames > 0")
+        self.wait("globalThis.treeball !== undefined && treeball.frames > 0")
         self.seconds_to_open = time.monotonic() - started
         self.settle()
 

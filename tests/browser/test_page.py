@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treeball.kernels.plane_layout import count_leaves, squared_cosh
+from treeball.engine.cpu.plane_layout import count_leaves, squared_cosh
 
 import treeball
 from treeball.errors import InputError
