@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from treeball.hierarchy.names import Names
 
 import treeball.hierarchy.close_names
 from treeball.hierarchy.close_names import CloseNames
+from treeball.hierarchy.names import Names
 
 # Text of few letters, so that several names are near the query; of one, two and three bytes, and steps of paths.
 near_texts = st.text("abcAB.éÉж日 >/:", min_size=1, max_size=8)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treeball.engine.cpu.plane_layout import count_leaves, squared_cosh
 
 import treeball
+from treeball.engine.cpu.plane_layout import count_leaves, squared_cosh
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.report.browser import make_page, packing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -65,8 +65,9 @@ def suggest_parent(embedding: Embedding, near: Hashable | Sequence[Hashable], k:
         How many candidates, the best first. Of equally good ones those that have children come first.
     """
     require_whole("k", k, 1)
-    # A name is hashable, tuples included; a list is not.
-    names = [near] if isinstance(near, Hashable) else list(dict.fromkeys(near))
+    # A tuple may be a name or several.
+    is_name = isinstance(near, Hashable) and (not isinstance(near, tuple) or near in embedding.names)
+    names: list[Hashable] = [near] if is_name else list(dict.fromkeys(cast(Sequence[Hashable], near)))
     if not names:
         raise InputError("a suggestion needs neighbours: name at least one node that the new one is near to")
     hierarchy = embedding.hierarchy
