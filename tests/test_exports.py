@@ -334,7 +334,7 @@ def test_a_missing_library_is_named(embedding, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(
-        InputError, match=r"needs the library 'duckdb': install it with  pip install 'treeball\[duckdb\]'"
+        InputError, match=r"needs the library 'duckdb' \(extra 'duckdb'\): install it with  pip install duckdb"
     ):
         embedding.export("v.duckdb")
     assert os.listdir() == []

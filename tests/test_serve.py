@@ -808,7 +808,7 @@ def test_without_the_extra_one_sentence_names_it(model):
     )
     assert done.returncode == 2
     assert done.stderr.strip() == (
-        "treeball: treeball serve needs the library 'pydantic': install it with pip install 'treeball[serve]'"
+        "treeball: treeball serve needs the library 'pydantic' (extra 'serve'): install it with pip install pydantic"
     )
 
 

@@ -518,4 +518,4 @@ def test_without_torch_it_says_what_to_install():
     code = "import sys; sys.modules['torch'] = None; import treeball.torch"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MissingExtraError" in done.stderr
-    assert "pip install 'treeball[torch]'" in done.stderr
+    assert "pip install torch" in done.stderr

@@ -19,7 +19,10 @@ class MissingExtraError(InputError):
     """An optional library is needed for what was asked."""
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the library {library!r}: install it with  pip install 'treeball[{extra}]'")
+        # The library by its own name can be installed everywhere, however treeball itself got here.
+        super().__init__(
+            f"{purpose} needs the library {library!r} (extra {extra!r}): install it with  pip install {library}"
+        )
 
 
 class NumericalError(TreeballError):

@@ -227,7 +227,7 @@ def test_a_missing_library_is_named_with_its_extra(
     library: str, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'treeball\[formats\]'"):
+    with pytest.raises(MissingExtraError, match=r"\(extra 'formats'\): install it with  pip install "):
         read(content)
 
 

@@ -49,7 +49,8 @@ def doctor(*, json: bool = False) -> int:
         if name == "extras":
             for extra, found in value.items():
                 listed = ", ".join(f"{library} {number or 'missing'}" for library, number in found.items())
-                remedy = "" if all(found.values()) else f"   (pip install 'treeball[{extra}]')"
+                missing = [library for library, number in found.items() if not number]
+                remedy = f"   (pip install {' '.join(missing)})" if missing else ""
                 rows.append((f"extra {extra}", listed + remedy))
         elif isinstance(value, list):
             rows.append((name, " ".join(value)))
