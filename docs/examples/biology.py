@@ -2,7 +2,7 @@
 
 Jun has a tree of primates in Newick format, with branch lengths in million years, and a piece of the NCBI taxonomy.
 
-    pip install 'treeball[formats,plot]'
+    pip install '.[formats,plot]'      # in a clone of treeball
     python docs/examples/biology.py --out primates
 """
 

@@ -3,7 +3,7 @@
 A model of another tool need not be thrown away. gensim trains Poincaré vectors of a hierarchy; treeball says how many
 nodes are nearer to some other node than to their parent, why, and moves them.
 
-    pip install treeball gensim
+    pip install . gensim                                                  # in a clone of treeball
     python docs/examples/gensim_import.py                                 # the mammals, shipped with treeball
     python docs/examples/gensim_import.py --data verbs.tsv                # any file that treeball reads
 """

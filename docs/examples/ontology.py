@@ -3,7 +3,7 @@
 Ngozi curates an ontology of musical instruments in OBO format. Many terms have two parents (a piano is a keyboard
 instrument and a struck string instrument), and she wants vectors in which "is a kind of" can be asked.
 
-    pip install 'treeball[formats]'
+    pip install '.[formats]'      # in a clone of treeball
     python docs/examples/ontology.py --out instruments
 """
 

@@ -4,7 +4,7 @@ Tomás wants to know how much of an embedding's error is due to the method. He t
 favourite of the literature, in two dimensions, and trains it with two published methods and a geometry-aware one. The
 construction, which does not train at all, goes along.
 
-    pip install treeball
+    pip install .      # in a clone of treeball
     python docs/examples/researcher.py --out methods
 """
 

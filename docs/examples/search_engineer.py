@@ -1,9 +1,9 @@
-"""Nearest neighbours for a search engine: exact, approximate, as features for a classifier, and over HTTP.
+"""Nearest neighbours for a search engine: exact, as features for a classifier, and over HTTP.
 
 Priya has a category field in her search index and wants "related categories" in production: quick, measured, and in
 formats that her other tools read. The mammals of WordNet stand for her categories.
 
-    pip install 'treeball[ann,serve]'
+    pip install '.[serve]'      # in a clone of treeball
     python docs/examples/search_engineer.py --out search
 """
 

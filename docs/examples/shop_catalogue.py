@@ -3,7 +3,7 @@
 Mara runs an online shop. Her product table has a column with a path of categories, and she wants to know which shelves
 are next to each other, without reading a paper about hyperbolic space.
 
-    pip install treeball
+    pip install .      # in a clone of treeball
     python docs/examples/shop_catalogue.py --out shop
 """
 
