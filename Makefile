@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JS := tools/js
 
-.PHONY: demo test lint lint-js docs bench clean
+.PHONY: demo test lint lint-js docs bench dist clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("treeball needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -50,6 +50,12 @@ docs: $(VENV)/.installed-docs
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/train_speed.py
 	$(BIN)/python benchmarks/evaluate_speed.py
+
+# What a release consists of, in dist/: a source archive and a wheel.
+dist: $(VENV)/.installed-dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
 
 clean:
 	rm -rf $(VENV) $(JS)/node_modules demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
