@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from treeball.names import Names
+from treeball.hierarchy import Names
 
 POOL = 2_000
 CONSONANTS, VOWELS = ["", "b", "c", "ch", "d", "g", "l", "m", "n", "p", "ph", "r", "s", "st", "t", "tr", "x"], "aeiou"

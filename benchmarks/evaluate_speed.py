@@ -17,8 +17,9 @@ import numpy as np
 
 import treeball
 from train_speed import noun_tree
+from treeball.engine import choose
 from treeball.engine.cpu.search_tree import SearchTree
-from treeball.evaluation.ranking import compare_all, positives_of
+from treeball.evaluation.ranking import positives_of
 from treeball.methods.construct import construct
 from treeball.workers import available_cores
 
@@ -59,6 +60,7 @@ def compare(title: str, embedding: treeball.Embedding, size: int) -> None:
     sample = np.sort(np.random.default_rng(0).choice(nodes, size, replace=False))
     own, few = positives_of(sample, positives), sample[:16]
     SearchTree(x[:1000], factor[:1000]).rank([1], [0, 1], [0])  # compiles
+    compare_all = choose().rank
     compare_all(x, factor, few, *positives_of(few, positives), 1)
     build, tree = timed(SearchTree, x, factor)
     pruned, found = timed(tree.rank, nodes, *positives_of(nodes, positives))

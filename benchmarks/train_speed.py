@@ -17,8 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import treeball
-from treeball.methods.baselines import initial_vectors
-from treeball.methods.descent import Descent, Pairs
+from treeball.methods.first_vectors import place_first
+from treeball.methods.loss import descent_of
+from treeball.methods.run import Run
+from treeball.methods.settings import BaselineSettings
 from treeball.workers import available_cores
 
 DIM, NEGATIVES, BATCH = 10, 50, 10
@@ -36,11 +38,12 @@ def noun_tree(data: Path | None) -> treeball.Hierarchy:
 
 def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int):
     """A function that trains some epochs and returns microseconds per pair."""
-    settings = treeball.FitSettings(
+    settings = BaselineSettings(
         method="poincare", dim=DIM, negatives=NEGATIVES, batch=BATCH, threads=threads, burn_in=2
     )
-    vectors = initial_vectors(hierarchy, settings)
-    descent = Descent(vectors, Pairs.of(hierarchy, settings), hierarchy, settings)
+    run = Run.begin(hierarchy, settings)
+    place_first(run)
+    descent = descent_of(run)
     descent.run(0, 1)  # compiles
     epoch = 1
 

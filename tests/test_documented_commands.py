@@ -69,7 +69,10 @@ def test_command(page: str, line: str, complete: bool) -> None:
             return
         arguments.insert(1, "FILE")
         command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
-    if command is COMMANDS["fit"]:
+    if line.endswith("# refused"):
+        with pytest.raises(treeball.InputError):
+            resolve(TREE, bound.arguments["settings"].given())
+    elif command is COMMANDS["fit"]:
         # What the method has no use for is refused here.
         settings, _ = resolve(TREE, bound.arguments.get("settings", FitSettings()).given())
         if "watching" in bound.arguments:

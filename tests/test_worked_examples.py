@@ -83,6 +83,15 @@ STORIES = {
         ["<Diagnosis of imported.parquet: ", "=> ill pairs left after healing: 0"],
         "gensim/healed.parquet",
     ),
+    "entailment_cones": (
+        [],
+        [
+            "=> above 0.9 by cones, below 0.2 by distances: True",
+            "beagle.n.01 is deepest in the cones of ",
+            "=> the method cones does not use burn_in: leave it out",
+        ],
+        "cones/cones.parquet",
+    ),
 }
 
 
