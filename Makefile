@@ -33,6 +33,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory lint-js; \
 	else echo "SKIPPED: the scripts of the pages were not checked, because npm is not installed"; fi
 

@@ -88,6 +88,31 @@ def test_options_that_are_spoken_of_exist(path: Path) -> None:
     assert set(OPTION.findall(FENCE.sub("", path.read_text("utf-8")))) <= known
 
 
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_names_that_are_spoken_of_exist(path: Path) -> None:
+    text = FENCE.sub("", path.read_text("utf-8"))
+    for name in re.findall(r"`(treeball(?:\.\w+)+)", text):
+        _follow(name)
+    for module, name in re.findall(r"`(poincare|lorentz|capacity)\.(\w+)", text):
+        _require(f"treeball.geometry.{module}", name)
+    for file in re.findall(r"`((?:src|docs|tests|benchmarks|tools)/[\w./-]+\.\w+)`", text):
+        assert (ROOT / file).exists() or "NAME" in file, file
+
+
+def _follow(name: str) -> None:
+    """The name can be reached: by modules as far as there are any, then by attributes."""
+    module, *attributes = [name]
+    while True:
+        try:
+            found: Any = importlib.import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, last = module.rpartition(".")
+            attributes.insert(0, last)
+    for attribute in attributes:
+        found = getattr(found, attribute)
+
+
 def _snippets() -> list[Any]:
     found = []
     for path in PAGES:
@@ -109,7 +134,20 @@ def test_snippet(code: str) -> None:
             given = {one.arg: one.value.value for one in node.keywords if isinstance(one.value, ast.Constant)}
             settings = {field.name for field in dataclasses.fields(FitSettings)}
             assert set(given) <= settings | set(inspect.signature(treeball.fit).parameters)
-            resolve(TREE, {name: value for name, value in given.items() if name in settings})
+            if f'Method("{given.get("method")}"' not in code:  # else it is registered here
+                resolve(TREE, {name: value for name, value in given.items() if name in settings})
+
+
+def test_the_snippet_for_gensim_gives_our_distances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("gensim")
+    (code,) = (code.values[0] for code in _snippets() if "PoincareKeyedVectors" in code.values[0])
+    embedding = treeball.fit("example:mammals", dim=3)
+    embedding.export(tmp_path / "mammals.txt")
+    monkeypatch.chdir(tmp_path)
+    *lines, last = code.strip().splitlines()
+    scope: dict[str, Any] = {}
+    exec("\n".join([*lines, f"distance = {last}"]), scope)
+    assert scope["distance"] == pytest.approx(embedding.distance("dog.n.01", "cat.n.01"), rel=1e-9)
 
 
 def _require(module: str, name: str) -> None:

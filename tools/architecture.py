@@ -166,9 +166,7 @@ def measure(checkout: Path, verbose: bool) -> dict[str, int]:
     source = checkout / "src"
     modules = {module.name: module for module in (Module(p, source) for p in sorted(source.rglob("*.py")))}
     loose = [
-        path.stem
-        for path in (source / PACKAGE).glob("*.py")
-        if path.stem not in ("__init__", "__main__", "_version")
+        path.stem for path in (source / PACKAGE).glob("*.py") if path.stem not in ("__init__", "__main__", "_version")
     ]
     knot = largest_knot(import_graph(modules, conveniences=False))
     whole_knot = largest_knot(import_graph(modules, conveniences=True))
