@@ -47,7 +47,7 @@ class Module:
             if isinstance(node, ast.Dict) and node.keys and all(isinstance(key, ast.Constant) for key in node.keys):
                 for key, value in zip(node.keys, node.values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
-                        yield str(key.value), f"{self.name}.{value.value}"
+                        yield str(key.value), f"{self.name}.{value.value!s}"
 
     def imports(self) -> Iterator[tuple[str, str | None, bool]]:
         """(module, name or None, whether inside a function) of all imports but those for types alone."""

@@ -62,6 +62,7 @@ def suggest_parent(
 
 
 def names_in(text: str, known: Names) -> list[Hashable]:
+    """Names between commas, unless the whole text is itself a known name, commas and all."""
     whole = known.from_text(text)
     if whole in known or "," not in text:
         return [whole]

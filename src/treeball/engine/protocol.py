@@ -124,7 +124,8 @@ class Engine(Protocol):
         ...
 
     def nearest(self, coordinates: Floats, factor: Floats, nodes: Ints, k: int, threads: int) -> tuple[Ints, Floats]:
-        """Codes and keys (m, k) of the nearest other nodes of some nodes, nearest first, ties by code; -1 and inf
-        where there are fewer.
+        """Codes and keys (m, k) of the nearest other nodes of some nodes, nearest first, ties by code.
+
+        Where there are fewer than k, the codes are -1 and the keys inf.
         """
         ...

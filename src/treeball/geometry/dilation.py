@@ -37,8 +37,7 @@ def dilate_ball(points: ArrayLike, factor: float, max_radius: float = limits.BAL
 def dilate_hyperboloid(
     points: ArrayLike, factor: float, max_radius: float = limits.HYPERBOLOID_RADIUS
 ) -> tuple[FloatArray, int]:
-    """Dilate hyperboloid points (..., d+1) by k > 0: space -> sinh(k r) space / |space| with r =
-    arsinh|space|.
+    """Dilate hyperboloid points (..., d+1) by k > 0: space -> sinh(k r) space / |space|, r = arsinh|space|.
 
     Returns the points (..., d+1) and how many were held back by `max_radius`.
     """

@@ -1,5 +1,7 @@
-"""Euclidean space, as the flat baseline: the true distance, not its square. Points and tangents have shape
-(..., d)."""
+"""Euclidean space, as the flat baseline: the true distance, not its square.
+
+Points and tangents have shape (..., d).
+"""
 
 from __future__ import annotations
 

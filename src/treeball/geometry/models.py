@@ -30,8 +30,7 @@ def ball_to_hyperboloid(points: ArrayLike) -> FloatArray:
 
 
 def hyperboloid_to_ball(points: ArrayLike) -> FloatArray:
-    """Hyperboloid (..., d+1) -> ball (..., d): x = X_space / (1 + X_time), with the time recomputed from
-    space.
+    """Hyperboloid (..., d+1) -> ball (..., d): x = X_space / (1 + X_time), the time recomputed from space.
 
     Past radius 37 the image rounds to the rim itself; see `poincare.project`.
     """
@@ -51,7 +50,7 @@ def ball_to_half_space(points: ArrayLike) -> FloatArray:
 
 
 def half_space_to_ball(points: ArrayLike) -> FloatArray:
-    """Upper half-space (..., d) -> ball (..., d), by the same inversion as `ball_to_half_space`:
+    """Upper half-space (..., d) -> ball (..., d), by the same inversion as `ball_to_half_space`.
 
     x = (2 y_1, ..., 2 y_{d-1}, 1 - |y|²) / |y + e_d|²,  with 1 - |y|² = (1 - h)(1 + h) - y_1² - ..., h = y_d.
     """
@@ -76,7 +75,7 @@ def hyperboloid_to_half_space(points: ArrayLike) -> FloatArray:
 
 
 def half_space_to_hyperboloid(points: ArrayLike) -> FloatArray:
-    """Upper half-space (..., d) -> hyperboloid (..., d+1), time first, the inverse of `hyperboloid_to_half_space`:
+    """Upper half-space (..., d) -> hyperboloid (..., d+1), time first, the inverse of `hyperboloid_to_half_space`.
 
     X_time, X_d = ((1 + |y|²) / h, (1 - |y|²) / h) / 2 and X_i = y_i / h,  with h = y_d.
     """

@@ -1,5 +1,7 @@
-"""What the paper prints, as data: Wang et al., *A Geometry-Aware Algorithm to Learn Hierarchical Embeddings in
-Hyperbolic Space* (2021), its five result tables, its table of data sets and the settings its appendix states."""
+"""What the paper prints, as data: its five result tables, its table of data sets, the settings its appendix states.
+
+Wang et al., *A Geometry-Aware Algorithm to Learn Hierarchical Embeddings in Hyperbolic Space* (2021).
+"""
 
 from __future__ import annotations
 

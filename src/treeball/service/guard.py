@@ -25,6 +25,7 @@ class Guard:
         self.running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it before anything of it is read."""
         if scope["type"] != "http":
             return  # no other protocol is spoken here
         refusal = self._refusal(scope)

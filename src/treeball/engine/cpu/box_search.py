@@ -30,6 +30,7 @@ class Stack(NamedTuple):
 
 @compiled
 def new_stack(tree):
+    """An empty stack with room for any search of a tree."""
     # Every level leaves at most a whole group unvisited on the way down, and another beside the block it starts from.
     room = 2 * FANOUT * tree.starts.size
     return Stack(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(FANOUT))
@@ -112,6 +113,7 @@ def block_keys(tree, block, u, keys):
 
 @compiled
 def any_within(keys, limit):
+    """Whether a key of a block is at most `limit`."""
     hits = 0
     for w in range(WIDTH):
         hits += keys[w] <= limit

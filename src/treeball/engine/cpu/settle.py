@@ -41,6 +41,7 @@ def is_free(y, reach, blocks, inverse_gap, hold, count, closeness):
 
 @compiled
 def half_sinh2(distance):
+    """The square of sinh(d/2), which keys are made of."""
     return math.sinh(0.5 * distance) ** 2
 
 

@@ -150,7 +150,7 @@ def refuse_surrogates(names: Iterable[Any]) -> None:
 
 
 def escape_surrogates(text: str) -> str:
-    """Text that UTF-8 can hold: a lone surrogate, as file names and JSON may carry it, becomes ``\\udcff``."""
+    r"""Text that UTF-8 can hold: a lone surrogate, as file names and JSON may carry it, becomes ``\udcff``."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
