@@ -15,7 +15,8 @@ import argparse
 import difflib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +60,10 @@ def shared_letters(text: pa.Array, query: str) -> np.ndarray:
     shared = np.zeros(len(text), np.int64)
     for byte, times in zip(*np.unique(sought, return_counts=True), strict=True):
         shared += np.minimum(np.diff(np.searchsorted(np.flatnonzero(data == byte), offsets)), times)
-    return 2.0 * shared / (np.diff(offsets) + sought.size)
+    return np.asarray(2.0 * shared / (np.diff(offsets) + sought.size))
 
 
-def by_pool(names: pa.Array, text: str, most: int = 3) -> list[str]:
+def by_pool(names: pa.Array, text: str, most: int = 3) -> Sequence[object]:
     """Close names without preparation."""
     lower, query = pc.utf8_lower(names), text.lower()
     shared = shared_letters(lower, query)
@@ -78,10 +79,10 @@ def by_pool(names: pa.Array, text: str, most: int = 3) -> list[str]:
         elif starts[code]:
             likeness[code] = ratio / 2
     best = sorted(likeness, key=lambda code: -likeness[code])[:most]
-    return names.take(pa.array(best, pa.int64())).to_pylist()
+    return list(names.take(pa.array(best, pa.int64())).to_pylist())
 
 
-def timed(work: Callable[[], list]) -> tuple[float, list]:
+def timed(work: Callable[[], Sequence[object]]) -> tuple[float, Sequence[object]]:
     """Milliseconds that some work takes, and its result."""
     started = time.perf_counter()
     result = work()
@@ -106,10 +107,10 @@ def main() -> None:
     print(f"{'question':<40} {'first':>7} {'again':>7} {'pool':>7} {'pool / again':>13}  meant  by pool")
     for name in meant:
         text = misspelled(name, rng)
-        first, found = timed(lambda text=text: names.close_matches(text))
-        again = min(timed(lambda text=text: names.close_matches(text))[0] for _ in range(3))
-        pool, found_by_pool = timed(lambda text=text: by_pool(stored, text))
-        right, right_by_pool = ("yes" if found_[:1] == [name] else "no" for found_ in (found, found_by_pool))
+        first, found = timed(partial(names.close_matches, text))
+        again = min(timed(partial(names.close_matches, text))[0] for _ in range(3))
+        pool, found_by_pool = timed(partial(by_pool, stored, text))
+        right, right_by_pool = ("yes" if list(found_[:1]) == [name] else "no" for found_ in (found, found_by_pool))
         times = f"{first:7.0f} {again:7.0f} {pool:7.0f} {pool / again:13.0f}"
         print(f"{text[:40]:<40} {times}  {right:<5}  {right_by_pool}", flush=True)
 

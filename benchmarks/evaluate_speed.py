@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +47,7 @@ def numpy_ranks(embedding: treeball.Embedding, sources: np.ndarray) -> np.ndarra
     return ranks
 
 
-def timed(work, *arguments):
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
     """Seconds and result."""
     started = time.perf_counter()
     result = work(*arguments)

@@ -16,12 +16,14 @@ import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import treeball
 from treeball.io.atomic import atomic_write
 from treeball.methods.construct import construct
+from treeball.types import Objective
 from treeball.workers import available_cores
 
 
@@ -33,7 +35,7 @@ class Task:
     dim: int
     goal: float
     perfect: bool = False
-    objective: str = "parents"
+    objective: Objective = "parents"
     published: str = ""
 
 
@@ -110,7 +112,7 @@ def run(task: Task, data: Path) -> dict[str, object]:
 HEADER = ("data", "objective", "d", "MAP", "ill", "margin", "radius", "made in", "verified in", "goal", "published")
 
 
-def cells(line: dict[str, object]) -> tuple[str, ...]:
+def cells(line: dict[str, Any]) -> tuple[str, ...]:
     """A line of the table as text."""
     score = f"{line['map']:.4f}"
     if line["map_interval"]:

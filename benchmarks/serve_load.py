@@ -35,6 +35,8 @@ MIX = {"neighbors": 40, "distance": 20, "ancestors": 20, "vector": 10, "bulk": 5
 
 @dataclass(frozen=True)
 class Request:
+    """A message, and what its answer must be like."""
+
     kind: str
     message: bytes
     status: int
@@ -44,7 +46,7 @@ class Request:
 def requests(names: list[str], count: int, seed: int = 0) -> list[Request]:
     """A random mix, always the same."""
     rng = random.Random(seed)
-    return [one_request(kind, names, rng) for kind in rng.choices(list(MIX), MIX.values(), k=count)]
+    return [one_request(kind, names, rng) for kind in rng.choices(list(MIX), list(MIX.values()), k=count)]
 
 
 def one_request(kind: str, names: list[str], rng: random.Random) -> Request:
@@ -53,13 +55,14 @@ def one_request(kind: str, names: list[str], rng: random.Random) -> Request:
         body = json.dumps({"nodes": rng.choices(names, k=10), "k": 10}).encode()
         head = f"POST /neighbors HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
         return Request(kind, f"{head}\r\nHost: localhost\r\n\r\n".encode() + body, 200, b'"answers":[{"node":')
-    path, query, holds = {
+    questions: dict[str, tuple[str, dict[str, object], bytes]] = {
         "neighbors": ("neighbors", {"node": node, "k": 10}, b'"neighbors":[{'),
         "distance": ("distance", {"a": node, "b": rng.choice(names)}, b'"distance":'),
         "ancestors": ("ancestors", {"node": node, "from": rng.choice(["geometry", "hierarchy"])}, b'"ancestors":['),
         "vector": ("vector", {"node": node, "coordinates": "tangent"}, b'"vector":['),
         "unknown": ("parent", {"node": f"{node[:-2]}{rng.randrange(10**6)}?"}, b'{"error":"no node named'),
-    }[kind]
+    }
+    path, query, holds = questions[kind]
     message = f"GET /{path}?{urlencode(query)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return Request(kind, message, 404 if kind == "unknown" else 200, holds)
 
@@ -110,7 +113,7 @@ def cpu_seconds(pid: int) -> float:
 
 def memory(pid: int) -> str:
     """Memory of a process and its children, resident, and its own share of what is shared."""
-    shares = []
+    shares: list[str] = []
     for process in (pid, *children(pid)):
         rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
         kilobytes = {key: int(value) for key, value in re.findall(r"^(Rss|Pss|Private_Dirty): +(\d+)", rollup, re.M)}
@@ -149,7 +152,7 @@ def main() -> None:
                 assert server.stderr is not None
                 said = server.stderr.readline()
                 print(f"ready after {time.monotonic() - began:.1f} s: {said.strip()}")
-                port = int(re.search(r":(\d+)/", said)[1])
+                (port,) = map(int, re.findall(r":(\d+)/", said))
                 before = cpu_seconds(server.pid)
                 asyncio.run(load(port, [str(name) for name in embedding], options.clients, options.requests))
                 spent = cpu_seconds(server.pid) - before

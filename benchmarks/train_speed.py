@@ -12,6 +12,7 @@ import argparse
 import statistics
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def noun_tree(data: Path | None) -> treeball.Hierarchy:
     return treeball.Hierarchy.from_codes([f"n{i}" for i in range(n)], np.arange(1, n), parent)
 
 
-def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int):
+def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int) -> Callable[[int], float]:
     """A function that trains some epochs and returns microseconds per pair."""
     settings = BaselineSettings(
         method="poincare", dim=DIM, negatives=NEGATIVES, batch=BATCH, threads=threads, burn_in=2
@@ -56,7 +57,7 @@ def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int):
     return train
 
 
-def gensim_trainer(hierarchy: treeball.Hierarchy):
+def gensim_trainer(hierarchy: treeball.Hierarchy) -> Callable[[], float]:
     """The same for gensim: one call trains one epoch over every pair."""
     warnings.simplefilter("ignore")
     from gensim.models.poincare import PoincareModel

@@ -33,7 +33,7 @@ def _chromium() -> str | None:
 
 
 def _main(address: str, wait_for: str, picture: str | None, dark: bool) -> None:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Dialog, sync_playwright
 
     flags = [] if not hasattr(os, "geteuid") or os.geteuid() else ["--no-sandbox"]
     problems: list[str] = []
@@ -41,9 +41,14 @@ def _main(address: str, wait_for: str, picture: str | None, dark: bool) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_chromium(), args=flags)
         page = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme="dark" if dark else "light")
+
+        def dismiss(dialog: Dialog) -> None:
+            problems.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
+
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", dismiss)
         page.on("request", lambda request: requests.append(request.url))
         page.goto(address)
         page.wait_for_selector(wait_for, timeout=60_000)

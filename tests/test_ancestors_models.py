@@ -13,6 +13,7 @@ from treeball.cli.main import run
 from treeball.embedding import Provenance
 from treeball.embedding._suggest_parent import suggest_parent
 from treeball.geometry import poincare
+from treeball.types import Objective
 
 from . import trees
 
@@ -28,7 +29,7 @@ QUESTIONS = [
 ]
 
 
-def everything_near_the_root(objective: str = "ancestors") -> Embedding:
+def everything_near_the_root(objective: Objective = "ancestors") -> Embedding:
     """A balanced tree, its root at the origin and all else far away in random directions."""
     edges = trees.balanced(3, 3)
     hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def ill_pairs_of(embedding, objective=None):
 def test_the_ten_worst_inner_nodes_are_those_of_evaluate_with_the_right_kind(mammals, objective):
     found = treeball.diagnose(mammals, objective, worst=15)
     pairs = ill_pairs_of(mammals, objective)
-    takes_part = {}
+    takes_part: dict[Any, Counter[Any]] = {}
     for node, positive, _, kind in pairs:
         for one in (node, positive):
             takes_part.setdefault(one, Counter())[kind] += 1
@@ -129,9 +130,9 @@ def test_groups_partition_the_pairs_and_the_illness(mammals, diagnosis):
 
 def test_groups_by_hand(mammals, diagnosis):
     hierarchy, names = mammals.hierarchy, mammals.names
-    depth = Counter()
-    children = Counter()
-    relation = Counter()
+    depth: Counter[Any] = Counter()
+    children: Counter[Any] = Counter()
+    relation: Counter[str] = Counter()
     for node, positive, offender, kind in ill_pairs_of(mammals):
         a, b, c = (names.index_of(name) for name in (node, positive, offender))
         depth[str(hierarchy.depth[a]), kind] += 1
@@ -174,7 +175,7 @@ def test_top_nodes_of_a_chain_and_of_a_single_node():
 def test_the_capacity_table_by_hand(mammals, diagnosis):
     hierarchy, dim = mammals.hierarchy, mammals.dim
     distance = poincare.distance(mammals.vectors[:, None], mammals.vectors[None])
-    has = {}
+    has: dict[Any, Any] = {}
     for node in range(len(mammals)):
         k = hierarchy.children_of(node).size
         if k:
@@ -352,10 +353,10 @@ def test_a_dag_and_a_sample(mammals):
 
 def test_bad_arguments_are_refused(mammals):
     with pytest.raises(InputError, match=r"needs an embedding, .*treeball\.load"):
-        treeball.diagnose("mammals.parquet")
+        treeball.diagnose("mammals.parquet")  # type: ignore[arg-type]
     for worst in (0, -1, 2.5, True):
         with pytest.raises(InputError, match="worst must be"):
-            treeball.diagnose(mammals, worst=worst)
+            treeball.diagnose(mammals, worst=worst)  # type: ignore[arg-type]
 
 
 # ---- the page ----
@@ -366,7 +367,9 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.tags, self.attributes, self.words = Counter(), [], []
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[Any] = []
+        self.words: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):

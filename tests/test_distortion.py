@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from itertools import combinations
 
 import networkx as nx
@@ -13,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeball import Embedding, Hierarchy, InputError
-from treeball.evaluation import distortion as module
 from treeball.evaluation.distortion import distortion
 from treeball.geometry.models import ball_to_hyperboloid
 
 from . import trees
+
+# The package has a function of this name too, and which of them an import gives depends on what came before.
+module = sys.modules["treeball.evaluation.distortion"]
 
 
 def random_embedding(edges, geometry="poincare", dim=3, seed=0):

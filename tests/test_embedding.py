@@ -53,7 +53,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(small):
     with pytest.raises(InputError, match="objective"):
         small.evaluate("children")
     with pytest.raises(InputError, match="needs an embedding"):
-        treeball.evaluate("model.parquet")
+        treeball.evaluate("model.parquet")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="geometry must be one of"):
         Embedding(small.vectors, small.hierarchy, "klein")
 

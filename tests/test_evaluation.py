@@ -14,6 +14,7 @@ from treeball.evaluation import Certificate, ranking
 from treeball.evaluation.illness import KINDS
 from treeball.geometry import euclidean, poincare
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.types import Objective
 
 from . import trees
 
@@ -185,7 +186,11 @@ def perfect_star(leaves=8):
 
 @pytest.mark.parametrize("geometry", ["poincare", "lorentz", "euclidean"])
 def test_the_margin_is_the_smallest_ratio_of_distances(geometry):
-    for edges, objective in ((trees.preferential(60, 1), "parents"), (trees.random_tree(40, 2), "ancestors")):
+    cases: list[tuple[trees.Edges, Objective]] = [
+        (trees.preferential(60, 1), "parents"),
+        (trees.random_tree(40, 2), "ancestors"),
+    ]
+    for edges, objective in cases:
         embedding = random_embedding(edges, "euclidean" if geometry == "euclidean" else "poincare", 3, 4)
         if geometry == "lorentz":
             embedding = Embedding(ball_to_hyperboloid(embedding.vectors), embedding.hierarchy, "lorentz")

@@ -6,6 +6,7 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_every_ill_pair_is_one_red_line_and_every_edge_one_line(embedding):
     evaluation = embedding.evaluate()
     counts = evaluation.illness.counts()
     assert all(counts.values())
-    figure = figures.disk(embedding, evaluation=evaluation)
+    figure: Any = figures.disk(embedding, evaluation=evaluation)
     for kind in KINDS:
         assert len(lines_of(figure, f"ill {kind}")) == counts[kind]
     assert len(lines_of(figure, "edges")) == embedding.hierarchy.n_edges
@@ -212,7 +213,7 @@ def test_levels_below_follow_every_parent_of_a_dag():
         level = scene.levels_below(hierarchy, top, edges.n)
         assert np.array_equal(level >= 0, hierarchy.is_ancestor(top, np.arange(edges.n)) | (np.arange(edges.n) == top))
         for node in np.flatnonzero(level > 0):
-            above = level[hierarchy.parents_of(node)]
+            above = level[hierarchy.parents_of(int(node))]
             assert level[node] == 1 + above[above >= 0].min()
         assert level.max() > 1 or top != 0
         assert np.array_equal(scene.levels_below(hierarchy, top, 1), np.where(level > 1, -1, level))
@@ -234,7 +235,7 @@ def test_the_inset_holds_the_most_ill_pairs_and_is_drawn_to_a_finer_tolerance(em
 
 
 def test_labels_touch_neither_each_other_nor_the_frame(embedding):
-    figure = figures.disk(embedding)
+    figure: Any = figures.disk(embedding)
     renderer = figure.canvas.get_renderer()
     labels = [text for text in figure.axes[0].texts if text.get_text().startswith("node")]
     assert len(labels) > 10
@@ -318,7 +319,7 @@ def runs(*capacities):
 
 
 def test_bars_are_means_and_whiskers_deviations():
-    figure = figures.illness_by_setting({"Base": runs(4, 6, 8), "0.2": runs(1, 1, 4)})
+    figure: Any = figures.illness_by_setting({"Base": runs(4, 6, 8), "0.2": runs(1, 1, 4)})
     capacity, intra, _ = figure.axes
     assert [bar.get_height() for bar in capacity.patches] == [6, 2]
     assert [bar.get_height() for bar in intra.patches] == [12, 4]
@@ -330,7 +331,7 @@ def test_bars_are_means_and_whiskers_deviations():
 
 def test_score_bars_add_the_logarithm_of_the_rank_and_map():
     flat = [{"map": 0.25, "mean_rank": 1.0, "capacity": 1, "intra_subtree": 2, "inter_subtree": 3}]
-    figure = figures.scores_by_setting({"Base": runs(4), "DL": flat})
+    figure: Any = figures.scores_by_setting({"Base": runs(4), "DL": flat})
     assert [bar.get_height() for bar in figure.axes[2].patches] == [0, 3]
     assert [bar.get_height() for bar in figure.axes[3].patches] == [pytest.approx(1.0), 0.0]
     assert [bar.get_height() for bar in figure.axes[4].patches] == [0.5, 0.25]
@@ -339,7 +340,7 @@ def test_score_bars_add_the_logarithm_of_the_rank_and_map():
 
 
 def test_the_trace_shows_every_number_and_marks_dilations(traced):
-    figure = figures.trace(traced)
+    figure: Any = figures.trace(traced)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles[:5] == ["MAP", "Mean rank", "Ill pairs", "Loss", "Largest radius"]
     by_title = dict(zip(titles, figure.axes, strict=True))

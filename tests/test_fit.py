@@ -132,14 +132,14 @@ def test_guesses_and_repairs_are_logged(caplog):
 
 
 def test_numpy_integers_are_whole_numbers_and_text_is_none():
-    settings = ConstructSettings(method="construct", dim=np.int64(3))
+    settings = ConstructSettings(method="construct", dim=np.int64(3))  # type: ignore[arg-type]
     assert settings.to_dict()["dim"] == 3
     assert type(settings.to_dict()["dim"]) is int
     for wrong in ({"lr": "a"}, {"deterministic": "no"}, {"eta_tc": "x"}, {"max_radius": "far"}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            FitSettings(**wrong)
+            FitSettings(**wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="must be a FitSettings"):
-        fit(BALANCED, {"dim": 3})
+        fit(BALANCED, {"dim": 3})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="0 seconds or more"):
         Checkpoints(None, float("nan"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -144,7 +146,7 @@ def test_closure_edges_are_used_in_the_first_epochs_only():
 
 def test_the_better_geometry_aware_method_beats_the_baselines_on_the_papers_tree():
     settings = FitSettings(dim=2, epochs=1500, lr=0.5, batch=50, deterministic=True)
-    later = {"dilation_from": 500}
+    later: dict[str, Any] = {"dilation_from": 500}
     scores = {
         method: np.mean([fit(BALANCED, settings, method=method, seed=seed, **more).evaluate().map for seed in range(3)])
         for method, more in {"poincare": {}, "lorentz": {}, "ga-dl": later, "ga-dl-rw": later}.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import statistics as stdlib_statistics
 from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -23,7 +24,7 @@ any_graph = st.one_of(trees.trees(), trees.dags())
 relaxed = settings(deadline=None, max_examples=60)
 
 
-def build(edges: Edges, **options: object) -> Hierarchy:
+def build(edges: Edges, **options: Any) -> Hierarchy:
     return Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent, **options)
 
 
@@ -73,8 +74,8 @@ def test_csr_lists_parents_in_the_order_given_and_children_ascending(edges: Edge
 def test_dtypes_are_those_that_the_kernels_expect() -> None:
     h = build(trees.random_dag(20, 20, 0), weights=None)
     assert {h.parent_ptr.dtype, h.child_ptr.dtype, h.ancestors()[0].dtype} == {np.dtype(np.int64)}
-    codes = (h.parent_idx, h.child_idx, h.depth, h.level, h.height, h.interval_in, h.interval_out)
-    codes += (h.topological_order, h.primary_parent, h.ancestors()[1], h.positives("parents")[1], *h.edges())
+    codes = [h.parent_idx, h.child_idx, h.depth, h.level, h.height, h.interval_in, h.interval_out]
+    codes += [h.topological_order, h.primary_parent, h.ancestors()[1], h.positives("parents")[1], *h.edges()]
     assert {array.dtype for array in codes} == {np.dtype(np.int32)}
 
 
@@ -217,7 +218,7 @@ def test_one_node_alone() -> None:
         ("aa", [1], [0], "two nodes are named 'a'"),
     ],
 )
-def test_edges_that_are_no_hierarchy_are_refused(names: str, child: list, parent: list, message: str) -> None:
+def test_edges_that_are_no_hierarchy_are_refused(names: str, child: list[int], parent: list[int], message: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the message is checked whole, not as a pattern)
         Hierarchy.from_codes(names, child, parent)
     assert message in str(caught.value)
@@ -292,7 +293,7 @@ def test_queries_refuse_codes_that_do_not_exist() -> None:
     with pytest.raises(IndexError):
         h.children_of(4)
     with pytest.raises(InputError, match="unknown objective 'siblings': use 'parents' or 'ancestors'"):
-        h.positives("siblings")
+        h.positives("siblings")  # type: ignore[arg-type]
 
 
 def test_queries_take_the_shape_of_their_arguments() -> None:
@@ -300,7 +301,7 @@ def test_queries_take_the_shape_of_their_arguments() -> None:
     assert h.is_ancestor(0, 3).shape == ()
     assert h.is_ancestor([], []).shape == (0,)
     assert h.is_parent(np.zeros((2, 1), int), [1, 2, 3]).shape == (2, 3)
-    assert h.common_ancestor(0, np.uint8([[1, 2]])).shape == (1, 2)
+    assert h.common_ancestor(0, np.array([[1, 2]], np.uint8)).shape == (1, 2)
 
 
 @pytest.mark.parametrize("shape", [trees.chain, trees.star, trees.caterpillar])

@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from treeball.workers import Throttle
 from . import trees
 from .chromium import look
 
-QUICK = {"method": "poincare", "dim": 2, "epochs": 30, "burn_in": 2, "deterministic": True}
+QUICK: dict[str, Any] = {"method": "poincare", "dim": 2, "epochs": 30, "burn_in": 2, "deterministic": True}
 
 
 def ask(view, what):
@@ -173,7 +174,12 @@ def test_close_waits_for_an_open_page_and_for_nobody_else():
 
 def test_a_stopped_training_is_called_stopped(view):
     observers = Observers([view])
-    model = treeball.fit("example:mammals", watch=lambda r, done: observers(r, done) or r.epoch >= 10, **QUICK)
+
+    def stop_early(run, done):
+        observers(run, done)
+        return run.epoch >= 10
+
+    model = treeball.fit("example:mammals", watch=stop_early, **QUICK)
     observers.finish(model)
     assert ask(view, "state.json?have=-1")["phase"] == "stopped"
 
@@ -265,7 +271,7 @@ def test_fit_live_serves_while_it_trains_and_ctrl_c_still_works(tmp_path):
             said += line
         (address,) = re.findall(r"http://127\.0\.0\.1:\d+/", said)
         deadline = time.monotonic() + 120
-        state = {}
+        state: dict[str, Any] = {}
         while state.get("phase") != "training":
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -273,7 +279,7 @@ def test_fit_live_serves_while_it_trains_and_ctrl_c_still_works(tmp_path):
                 state = json.load(reply)
         assert state["epoch"] > 0
         process.send_signal(signal.SIGINT)
-        last = {}
+        last: dict[str, Any] = {}
         while last.get("phase") != "stopped":
             try:
                 with urllib.request.urlopen(address + "state.json?have=-1", timeout=20) as reply:

@@ -54,7 +54,7 @@ def test_positions_outside_are_index_errors() -> None:
         for position in (len(WORDS), -len(WORDS) - 1):
             with pytest.raises(IndexError):
                 names[position]
-        assert names[np.int32(1)] == "cat.n.01"
+        assert names[np.int32(1)] == "cat.n.01"  # type: ignore[call-overload]
 
 
 def test_more_names_than_one_batch_are_iterated_in_order() -> None:
@@ -69,7 +69,7 @@ def test_membership(names: Names) -> None:
         assert "dog" not in names
         assert 3 not in names
         assert None not in names
-        assert ["dog.n.01"] not in names
+        assert ["dog.n.01"] not in names  # type: ignore[comparison-overlap]
 
 
 def test_any_hashable_is_a_name() -> None:
@@ -142,7 +142,7 @@ def test_an_unknown_name_of_another_type() -> None:
     with pytest.raises(InputError, match=r"^no node named 12; did you mean '12'"):
         Names(["12", "4"]).index_of_many([12])
     with pytest.raises(InputError, match=r"^no node named \['a'\]; did you mean"):
-        Names(["['a']", "b"]).index_of(["a"])
+        Names(["['a']", "b"]).index_of(["a"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"among the 0 there are$"):
         Names([]).index_of("a")
 

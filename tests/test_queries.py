@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Hashable
 from itertools import pairwise
 from pathlib import Path
 
@@ -210,7 +211,7 @@ def test_answers_from_the_hierarchy_match_networkx(edges):
     embedding = embedded(edges)
     graph = nx.DiGraph(edges.pairs)
     graph.add_nodes_from(range(edges.n))
-    number = {f"n{i}": i for i in range(edges.n)}
+    number: dict[Hashable, int] = {f"n{i}": i for i in range(edges.n)}
     names = list(number)
     for name, ancestors in zip(names, embedding.ancestors_of(names, "hierarchy"), strict=True):
         assert {number[one] for one in ancestors} == nx.descendants(graph, number[name])

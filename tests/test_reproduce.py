@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from cyclopts import App
 from treeball.cli.reproduce import reproduce
 from treeball.errors import InputError
 from treeball.io.readers.formats import wordnet
+from treeball.methods.settings import GeometryAwareSettings
 from treeball.reproduce import datasets, generated, paper, plan, runner, summary, tables
 from treeball.reproduce.datasets import TREES
 from treeball.reproduce.plan import Choices
@@ -136,7 +138,7 @@ def _not_installed():
 def test_the_full_plan_trains_every_method_as_long_and_on_the_same_seeds():
     jobs = plan.plan(datasets.DATASETS, Choices())
     assert len({job.name for job in jobs}) == len(jobs)
-    by_line = {}
+    by_line: dict[Any, Any] = {}
     for job in jobs:
         if not job.variant and job.settings.method != "ga-rw":
             line = by_line.setdefault(job.tree.name, {}).setdefault((job.settings.dim, job.settings.method), [])
@@ -162,9 +164,12 @@ def test_a_shorter_run_shrinks_its_phases_in_proportion():
     full, short = (
         plan.plan(["yelp"], Choices(methods=("ga-dl-rw",), epochs=epochs))[0].settings for epochs in (None, 300)
     )
+    assert isinstance(full, GeometryAwareSettings)
+    assert isinstance(short, GeometryAwareSettings)
     assert short.epochs == 300
     assert (short.n_tc, short.dilation_from, short.burn_in) == (full.n_tc / 10, full.dilation_from / 10, 2)
     longer = plan.plan(["yelp"], Choices(methods=("ga-dl-rw",), epochs=5000))[0].settings
+    assert isinstance(longer, GeometryAwareSettings)
     assert (longer.n_tc, longer.burn_in) == (full.n_tc, full.burn_in)
 
 
@@ -197,7 +202,7 @@ TINY = Choices(budget="quick", methods=BASELINES, epochs=6)
 
 
 def run_tiny(out, choices=TINY, **options):
-    said = []
+    said: list[str] = []
     jobs = [job for job in plan.plan(["synthetic"], choices, figures=False) if job.tree.name == "synthetic-156"]
     records = runner.run_plan(jobs, out, threads=1, say=said.append, **options)
     return records, sum("done before" in line for line in said)
@@ -263,7 +268,7 @@ def test_snapshots_are_the_vectors_along_the_way(tmp_path):
     last = treeball.load(tmp_path / record["snapshots"][-1]["file"])
     assert last.evaluate().map == record["scores"]["map"]
     (tmp_path / record["snapshots"][0]["file"]).unlink()
-    said = []
+    said: list[str] = []
     runner.run_plan(jobs, tmp_path, threads=1, say=said.append)
     assert not any("done before" in line for line in said)
 

@@ -50,7 +50,7 @@ def random_positives(n, seed):
     sources = np.flatnonzero(rng.random(n) < 0.7)
     own = [rng.choice(np.delete(np.arange(n), a), min(n - 1, rng.integers(1, 5)), replace=False) for a in sources]
     ptr = np.concatenate([[0], np.cumsum([len(p) for p in own])]).astype(np.int64)
-    return sources, ptr, np.concatenate([np.sort(p) for p in own] or [[]]).astype(np.int32)
+    return sources, ptr, np.concatenate([np.sort(p) for p in own] or [np.empty(0)]).astype(np.int32)
 
 
 def naive_ranks(keys, sources, ptr, idx):

@@ -481,7 +481,11 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
         time.sleep(0.3)
         return close_matches(self, text, most)
 
-    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", slow)
+    def take_long(*_):
+        time.sleep(0.5)
+        return []
+
+    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", take_long)
 
     async def both():
         return await asyncio.gather(exchange(app, "/parent?node=dgo.n.01"), exchange(app, "/parent?node=cta.n.01"))
@@ -496,7 +500,12 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
 def test_an_unknown_node_is_told_of_in_time_whether_close_names_are_found_or_not(mammals, tmp_path, monkeypatch):
     app = application(mammals, tmp_path, timeout=5)
     monkeypatch.setattr("treeball.service.app._SEARCH_SECONDS", 0.05)
-    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", lambda *_: time.sleep(0.5) or [])
+
+    def take_long(*_):
+        time.sleep(0.5)
+        return []
+
+    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", take_long)
     assert ask(app, "/parent?node=dgo.n.01") == (404, {"error": "no node named 'dgo.n.01'"})
 
 
@@ -533,7 +542,7 @@ def test_questions_that_took_long_do_not_hold_up_others(mammals, tmp_path, monke
 def test_settings_are_checked():
     for name, wrong in (("port", 70000), ("workers", 0), ("max_k", 0), ("timeout", 0.0), ("timeout", float("inf"))):
         with pytest.raises(InputError, match=name):
-            ServeSettings(**{name: wrong})
+            ServeSettings(**{name: wrong})  # type: ignore[arg-type]
 
 
 # ---- headers and the page ----

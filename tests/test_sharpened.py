@@ -7,12 +7,14 @@ import pytest
 
 from treeball import fit
 from treeball.engine.cpu import full_softmax
+from treeball.engine.cpu.sampled_softmax import LOSS
 from treeball.engine.cpu.steps import SMALL_SHARE
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.hierarchy import Hierarchy
 from treeball.methods.auto import resolve
 from treeball.methods.fit_settings import FitSettings
+from treeball.methods.settings import SharpenedSettings
 
 from . import trees
 
@@ -67,7 +69,7 @@ def test_a_step_follows_the_gradient_of_the_softmax_over_all_nodes(sharpness, he
     vectors = np.random.default_rng(5).uniform(-0.25, 0.25, (7, 3))
     step, h = 1e-6, 1e-6
     moved, counters, weight = one_step(vectors, head, sharpness, step)
-    assert counters[full_softmax.LOSS] == pytest.approx(naive_loss(vectors, head, sharpness), rel=1e-12)
+    assert counters[LOSS] == pytest.approx(naive_loss(vectors, head, sharpness), rel=1e-12)
     compared = 0
     for node in range(7):
         gradient = np.empty(3)
@@ -92,14 +94,14 @@ def test_a_sample_stands_for_all_that_are_not_listed(sharpness):
     step = 1e-6
     listed, _, _ = one_step(vectors, 3, sharpness, step)
     sampled, counters, _ = one_step(vectors, 3, sharpness, step, samples=200_000)
-    assert counters[full_softmax.LOSS] == pytest.approx(naive_loss(vectors, 3, sharpness), rel=2e-3)
+    assert counters[LOSS] == pytest.approx(naive_loss(vectors, 3, sharpness), rel=2e-3)
     np.testing.assert_allclose(sampled[3] - vectors[3], listed[3] - vectors[3], rtol=0.02, atol=0.01 * step)
 
 
 def test_a_sharp_softmax_sees_the_nodes_that_are_nearer_and_no_others():
     vectors = np.zeros((7, 3))
     vectors[:, 0] = [0.0, 0.3, 0.9, -0.9, 0.95, 0.35, -0.95]
-    soft, sharp = (one_step(vectors, 1, sharpness, 1e-9)[1][full_softmax.LOSS] for sharpness in (1, 8))
+    soft, sharp = (one_step(vectors, 1, sharpness, 1e-9)[1][LOSS] for sharpness in (1, 8))
     # Node 5 alone is nearer to node 1 than the root: the sharp loss is 8 times the difference of these two distances.
     gap = float(poincare.distance(vectors[1], vectors[0]) - poincare.distance(vectors[1], vectors[5]))
     assert sharp == pytest.approx(8 * gap, rel=0.01)
@@ -156,12 +158,14 @@ def test_weights_of_edges_are_refused_where_every_node_counts_the_same():
 def test_auto_keeps_what_was_set_and_says_where_it_starts():
     tree = balanced(2, 3)
     kept, (reason,) = resolve(tree, {"objective": "ancestors", "lr": 5.0, "dilation": 2.0, "init_scale": 0.5})
+    assert isinstance(kept, SharpenedSettings)
     assert (kept.method, kept.init, kept.full_softmax) == ("sharpened", "construct", True)
     assert (kept.lr, kept.dilation, kept.init_scale, kept.burn_in) == (5.0, 2.0, 0.5, 0)
     assert "from a construction, against all nodes" in reason
     edges = trees.star(20_002)
     large = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
     taken, (reason,) = resolve(large, {"objective": "ancestors"})
+    assert isinstance(taken, SharpenedSettings)
     assert (taken.init, taken.full_softmax, taken.dilation) == ("random", False, 1.5)
     assert "from random vectors, against random nodes" in reason
     assert "from a construction" in resolve(large, {"objective": "ancestors", "init": "construct"})[1][0]

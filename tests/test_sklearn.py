@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,11 +73,11 @@ def test_several_columns_have_names_for_all_features(fitted):
     frame = pd.DataFrame({"a": LEAVES, "b": ["all"] * 24})
     by_name = ["a_v1", "a_v2", "a_v3", "b_v1", "b_v2", "b_v3"]
     by_place = ["x0_v1", "x0_v2", "x0_v3", "x1_v1", "x1_v2", "x1_v3"]
-    on_samples = HierarchyEmbedder(fitted.embedding_).fit(frame)
+    on_samples: Any = HierarchyEmbedder(fitted.embedding_).fit(frame)
     assert list(on_samples.get_feature_names_out()) == by_name
     assert list(on_samples.fit(frame.to_numpy()).get_feature_names_out()) == by_place
     assert list(on_samples.fit(frame[["a"]]).get_feature_names_out()) == ["v1", "v2", "v3"]
-    on_edges = embedder(epochs=5).fit(EDGES)
+    on_edges: Any = embedder(epochs=5).fit(EDGES)
     for one in (on_samples, on_edges):
         one.set_output(transform="pandas")
         assert list(one.transform(frame).columns) == by_name

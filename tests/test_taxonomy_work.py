@@ -104,8 +104,7 @@ def test_numbers_and_odd_names_survive_a_split():
 def test_tops_under_an_added_root_are_not_held_out():
     hierarchy = treeball.read([("b", "a"), ("d", "c"), ("e", "c")])
     assert hierarchy.virtual_root is not None
-    for what in ("leaves", "edges"):
-        made = split(hierarchy, **{what: 0.5})
+    for made in (split(hierarchy, leaves=0.5), split(hierarchy, edges=0.5)):
         assert set(made.train) | set(made.held_out) == {("b", "a"), ("d", "c"), ("e", "c")}
 
 

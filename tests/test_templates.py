@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
@@ -64,7 +65,7 @@ def test_a_page_does_not_carry_the_types_of_its_script():
 
 
 def test_every_template_is_understood():
-    folder = files("treeball.report")
+    folder = Path(str(files("treeball.report")))
     found = [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]
     assert len(found) >= 4
     for name in found:

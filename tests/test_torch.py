@@ -10,6 +10,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -249,7 +250,7 @@ def test_the_loss_is_equation_2_and_its_weights_equation_5():
     for a, b, others in zip(heads, tails, negatives, strict=True):
         top = np.exp(-poincare.distance(a, b))
         each.append(-np.log(top / (top + np.exp(-poincare.distance(a, others)).sum())))
-    points = [torch.from_numpy(x) for x in (heads, tails, negatives)]
+    points = torch.from_numpy(heads), torch.from_numpy(tails), torch.from_numpy(negatives)
     given = torch.from_numpy(weights)
     assert geometry_aware_loss(*points).item() == pytest.approx(np.mean(each))
     np.testing.assert_allclose(geometry_aware_loss(*points, given, reduction="none"), weights * each)
@@ -281,7 +282,7 @@ def test_a_negative_at_infinity_does_not_count_and_shapes_are_checked():
     with pytest.raises(InputError, match="one more axis"):
         softmax_loss(near, near)
     with pytest.raises(InputError, match="reduction must be one of"):
-        softmax_loss(near, far, reduction="max")
+        softmax_loss(near, far, reduction="max")  # type: ignore[arg-type]
 
 
 @given(trees.dags(), st.sampled_from(["parents", "ancestors"]), st.integers(0, 3))
@@ -319,7 +320,8 @@ def test_closure_pairs_count_less_in_the_first_epochs():
     hierarchy = hierarchy_of(trees.balanced(2, 3))
     sampler = PairSampler(hierarchy, batch=16, negatives=3, eta_tc=0.2, n_tc=2)
     for epoch, closure in ((0, True), (1, True), (2, False)):
-        weights, pairs = [], []
+        weights: list[Any] = []
+        pairs: list[Any] = []
         for batch in sampler.epoch(epoch):
             weights += batch.weights.tolist()
             pairs += zip(batch.heads.tolist(), batch.tails.tolist(), strict=True)
@@ -505,7 +507,7 @@ def test_the_same_on_a_gpu():
         descend(nodes, optimizer, sampler, 10, dilate_if_crowded)
         results.append(nodes.to_embedding().vectors)
         assert optimizer.clamped == 0
-    np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-9, atol=1e-12)
 
 
 def test_the_core_never_imports_torch():

@@ -77,8 +77,8 @@ def test_gradients_by_finite_differences():
     for function in (distance, mobius_add):
         assert torch.autograd.gradcheck(function, (x, y))
         assert torch.autograd.gradgradcheck(function, (x, y))
-    for function in (gap, to_normal, from_normal, lambda z: radius(z)[1:], lambda z: dilate(z, 1.5)):
-        assert torch.autograd.gradcheck(function, (x,))
+    for one in (gap, to_normal, from_normal, lambda z: radius(z)[1:], lambda z: dilate(z, 1.5)):
+        assert torch.autograd.gradcheck(one, (x,))
     tangent = (0.1 * y.detach()).requires_grad_()
     assert torch.autograd.gradcheck(exp_map, (x, tangent))
     assert torch.autograd.gradcheck(transport, (x, y, tangent))

@@ -6,6 +6,7 @@ shuffled graphs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -95,7 +96,8 @@ def trees(draw: st.DrawFn, max_nodes: int = 40) -> Edges:
     """Trees of 1 to ``max_nodes`` nodes of every shape above."""
     n = draw(st.integers(1, max_nodes))
     seed = draw(st.integers(0, 2**16))
-    shape = draw(st.sampled_from([chain, star, caterpillar, random_tree, preferential, balanced]))
+    shapes: list[Callable[..., Edges]] = [chain, star, caterpillar, random_tree, preferential, balanced]
+    shape = draw(st.sampled_from(shapes))
     if shape is balanced:
         depth = draw(st.integers(0, 3))
         edges = balanced(max(1, int((max_nodes / 2) ** (1 / max(depth, 1)))), depth)

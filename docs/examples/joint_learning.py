@@ -64,6 +64,7 @@ class Encoder(nn.Module):
         self.out = nn.Linear(WIDTH, dim, dtype=torch.float64)
 
     def forward(self, texts: list[list[int]]) -> Tensor:
+        """One vector a text."""
         starts = np.cumsum([0] + [len(text) for text in texts[:-1]])
         together = torch.tensor([part for text in texts for part in text])
         return self.out(self.bag(together, torch.from_numpy(starts)))
@@ -127,7 +128,7 @@ def ranked(here: Space, encoder: Encoder, names: list[object], inner: Tensor) ->
 
 
 def hits(found: Tensor, parent: Tensor, k: int) -> float:
-    return (found[:, :k] == parent[:, None]).any(1).double().mean().item()
+    return float((found[:, :k] == parent[:, None]).any(1).double().mean())
 
 
 def main() -> None:
@@ -157,8 +158,8 @@ def main() -> None:
         started = time.perf_counter()
         here, encoder = train(kind, hierarchy, options.dim, options.epochs, options.seed)
         found = results[kind] = ranked(here, encoder, names, inner)
-        row = f"{hits(found, parent, 1):6.3f}  {hits(found, parent, 10):7.3f}  {time.perf_counter() - started:7.0f}"
-        print(f"{kind + ' head':24}{row}", flush=True)
+        scores = f"{hits(found, parent, 1):6.3f}  {hits(found, parent, 10):7.3f}  {time.perf_counter() - started:7.0f}"
+        print(f"{kind + ' head':24}{scores}", flush=True)
     largest = inner[children[inner].topk(min(10, len(inner))).indices].expand(len(names), -1)
     print(f"{'most children':24}{hits(largest, parent, 1):6.3f}  {hits(largest, parent, 10):7.3f}")
     print(f"{'at random':24}{1 / len(inner):6.3f}  {10 / len(inner):7.3f}\n")

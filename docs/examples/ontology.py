@@ -87,7 +87,8 @@ print(f"=> these are all {len(above)} terms above it, by both parents: {set(near
 # 3. "Is a kind of", as a score. It says which of two pairs is the likelier one; it is no probability.
 for name in ("keyboard instrument", "electric instrument", "wind instrument", "drum"):
     print(f"  {name:20} above {piano}? score {model.is_ancestor(name, piano).score:.1e}")
-right, wrong = [], []
+right: list[float] = []
+wrong: list[float] = []
 for term in ontology.names:
     others = [name for name in ontology.names if name != term]
     truths = model.is_ancestor(others, term, source="hierarchy")

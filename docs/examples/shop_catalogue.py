@@ -76,8 +76,8 @@ wok = "Kitchen > Cookware > Woks"
 nearest = [name for name, _ in model.neighbors(wok, k=30)]
 shelves = [name for name in nearest if not model.children_of(name, source="hierarchy")]
 print(f"nearest to {wok}: {nearest[0]}, then {nearest[1]}")
-print("shelves next to it:", ", ".join(name.rpartition(" > ")[2] for name in shelves[:4]))
-print("=> all four are cookware:", all(name.startswith("Kitchen > Cookware > ") for name in shelves[:4]))
+print("shelves next to it:", ", ".join(str(name).rpartition(" > ")[2] for name in shelves[:4]))
+print("=> all four are cookware:", all(str(name).startswith("Kitchen > Cookware > ") for name in shelves[:4]))
 
 # 5. New categories come in on Monday. They are placed; nothing else moves, so whatever was computed stays valid.
 winter = "Sports > Winter sports"

@@ -58,8 +58,8 @@ def main() -> None:
         path = geodesic(points[code], points[parent[code]])
         lines.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width:.2f}" opacity=".8"/>')
     for code in range(hierarchy.n_nodes):
-        x, y = place(points[code]).split()
-        lines.append(f'<circle cx="{x}" cy="{y}" r="{0.9 + 0.45 * np.log(size[code]):.1f}" fill="#222"/>')
+        left, top = place(points[code]).split()
+        lines.append(f'<circle cx="{left}" cy="{top}" r="{0.9 + 0.45 * np.log(size[code]):.1f}" fill="#222"/>')
     taken: list[tuple[float, float]] = []
     for code in np.argsort(-size):
         x, y = (float(value) for value in place(points[code]).split())

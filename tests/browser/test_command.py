@@ -24,7 +24,12 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr("webbrowser.open", lambda address: seen.append(address) or True)
+
+    def remember(address: str) -> bool:
+        seen.append(address)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", remember)
     return seen
 
 

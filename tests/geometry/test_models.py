@@ -77,7 +77,7 @@ def test_half_space_has_the_same_distances(dim: int) -> None:
         first, second = oracle.exact(x), oracle.exact(y)
         way = oracle.minus(first, second)
         d = mpmath.acosh(1 + oracle.dot(way, way) / (2 * first[-1] * second[-1]))
-        assert oracle.relative_error(poincare.distance(p, q), d) <= 1e-12
+        assert oracle.relative_error(float(poincare.distance(p, q)), d) <= 1e-12
     np.testing.assert_array_equal(poincare.to_half_space(np.zeros(dim)), np.eye(dim)[-1])
 
 

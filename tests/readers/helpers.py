@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -58,7 +58,10 @@ def children_of(edges: Iterable[Edge]) -> dict[Any, list[Any]]:
 
 
 def delimited(
-    edges: Iterable[Edge], separator: str = ",", header: Sequence[str] = (), quoting: int = csv.QUOTE_MINIMAL
+    edges: Iterable[Edge],
+    separator: str = ",",
+    header: Sequence[str] = (),
+    quoting: Literal[0, 1, 2, 3] = csv.QUOTE_MINIMAL,
 ) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, quoting=quoting, lineterminator="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -34,7 +35,7 @@ def trees(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Edges:
 
 @QUICK
 @given(trees(UNCOMMENTED), st.sampled_from([",", ";", "\t"]), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
-def test_delimited_with_quoting(edges: Edges, separator: str, quoting: int) -> None:
+def test_delimited_with_quoting(edges: Edges, separator: str, quoting: Literal[0, 1]) -> None:
     data = helpers.delimited(edges, separator, header=("child", "parent"), quoting=quoting)
     assert edges_of(read(data, format="edges", separator=separator, quoting="on", trim=False)) == edges
 

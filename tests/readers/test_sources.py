@@ -14,6 +14,7 @@ import pytest
 
 from tests.readers import helpers
 from tests.readers.helpers import ANIMALS, edges_of, setting_help
+from treeball.errors import InputError
 from treeball.io.readers import ReadSettings, read
 from treeball.io.readers._read import _TEXT_FORMATS
 from treeball.io.readers.settings import Format
@@ -109,7 +110,7 @@ def test_sniffing(trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(reading, "_format_of", spy)
     if winner is None:
-        with pytest.raises(reading.InputError):
+        with pytest.raises(InputError):
             read(content)
     else:
         read(content)

@@ -53,7 +53,7 @@ def test_text_and_numbers_in_two_columns_meet_as_text() -> None:
 def test_lists_of_parents() -> None:
     names = helpers.nodes_of(DIAMOND)
     parents = [[p for c, p in sorted(DIAMOND) if c == name] for name in names]
-    parents[names.index("animal")] = None  # type: ignore[call-overload]
+    parents[names.index("animal")] = None
     table = pa.table({"id": names, "parents": pa.array(parents, pa.list_(pa.string()))})
     assert edges_of(read(table, strict=True)) == DIAMOND
     assert edges_of(read(polars.from_arrow(table))) == DIAMOND
