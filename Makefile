@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JS := tools/js
 
-.PHONY: demo test lint lint-js docs bench dist clean
+.PHONY: demo test test-all lint lint-js docs bench dist clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("treeball needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -26,10 +26,17 @@ demo: $(VENV)/.installed
 	$(BIN)/treeball neighbors demo/mammals.parquet dog.n.01
 	$(BIN)/treeball view demo/mammals.parquet --html demo/mammals.html
 
-test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n 2 -rs
+# A worker that has nothing left takes tests from the other, so that neighbours share what they have trained.
+PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
-lint: $(VENV)/.installed-lint
+test: $(VENV)/.installed-test
+	$(PYTEST) -m "not slow"
+
+test-all: $(VENV)/.installed-test
+	$(PYTEST)
+
+# The types of the tests are those of the libraries that they use.
+lint: $(VENV)/.installed-lint $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -59,4 +66,5 @@ dist: $(VENV)/.installed-dist
 	$(BIN)/twine check --strict dist/*
 
 clean:
-	rm -rf $(VENV) $(JS)/node_modules demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(JS)/node_modules demo site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks docs tools -name __pycache__ -prune -exec rm -rf {} +

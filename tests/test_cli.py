@@ -310,6 +310,7 @@ def uninterrupted(tmp_path):
     return Path("whole.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_the_output_is_old_or_new_and_resume_ends_with_the_same_bytes(uninterrupted):
     output, checkpoint = Path("m.parquet"), Path("m.parquet.checkpoint")
     output.write_bytes(b"the old model")
@@ -332,7 +333,8 @@ def test_killed_at_any_moment_the_output_is_old_or_new_and_resume_ends_with_the_
     assert not checkpoint.exists()
 
 
-def test_ctrl_c_saves_and_resume_continues(uninterrupted):
+def test_ctrl_c_saves_and_resume_continues(tmp_path):
+    big_tree(tmp_path / "tree.tsv")
     arguments = ["fit", "tree.tsv", "-o", "m.parquet", *BIG, "--checkpoint-seconds", "0.05"]
     process = start(*arguments, "--epochs", "100000")
     wait_for(Path("m.parquet.checkpoint"), process)

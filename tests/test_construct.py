@@ -164,6 +164,7 @@ def test_latitudes_beat_random_directions_by_far():
     assert nearest[1] > 5 * nearest[0]
 
 
+@pytest.mark.slow
 def test_what_stays_ill_is_explained_with_the_dimension_that_would_do():
     """A thick trunk: every node hangs below one of the last eight. Few such trees fit into the plane."""
     rng = np.random.default_rng(1)

@@ -144,6 +144,7 @@ def test_closure_edges_are_used_in_the_first_epochs_only():
     assert not np.array_equal(plain.vectors, used.vectors)
 
 
+@pytest.mark.slow
 def test_the_better_geometry_aware_method_beats_the_baselines_on_the_papers_tree():
     settings = FitSettings(dim=2, epochs=1500, lr=0.5, batch=50, deterministic=True)
     later: dict[str, Any] = {"dilation_from": 500}

@@ -481,11 +481,7 @@ def test_close_names_take_a_tenth_of_the_time_at_most(mammals, tmp_path, monkeyp
         time.sleep(0.3)
         return close_matches(self, text, most)
 
-    def take_long(*_):
-        time.sleep(0.5)
-        return []
-
-    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", take_long)
+    monkeypatch.setattr(treeball.hierarchy.names.Names, "close_matches", slow)
 
     async def both():
         return await asyncio.gather(exchange(app, "/parent?node=dgo.n.01"), exchange(app, "/parent?node=cta.n.01"))
@@ -707,6 +703,7 @@ def test_a_client_that_hangs_up_is_not_worth_a_word(model):
     assert said[2:] == ["stopped"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP here")
 def test_a_hang_up_ends_neither_several_processes_nor_one_that_ignores_it(model, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))

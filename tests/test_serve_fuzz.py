@@ -16,6 +16,7 @@ pytest.importorskip("pydantic")
 from .test_serve import serving
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", ["text", "integers"])
 def test_schemathesis_finds_nothing(names, tmp_path):
     if names == "text":

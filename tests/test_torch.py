@@ -471,6 +471,7 @@ def test_the_example_does_not_look_at_the_path_of_a_name(example):
     assert example["n_grams"]("a > b") == example["n_grams"]("c > b") != example["n_grams"]("a > c")
 
 
+@pytest.mark.slow
 def test_the_example_beats_guessing(example, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["joint_learning.py", "--epochs", "6", "--dim", "5"])
     example["main"]()

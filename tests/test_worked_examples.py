@@ -114,7 +114,13 @@ def test_the_page_shows_code_of_the_scripts() -> None:
         assert any(code in script for script in scripts), f"no script has this code:\n{code}"
 
 
-@pytest.mark.parametrize("name", STORIES)
+# One script shows that they run at all; the others take seconds each.
+QUICK = "shop_catalogue"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == QUICK else pytest.mark.slow) for name in STORIES]
+)
 def test_script(name: str, tmp_path: Path) -> None:
     needs, facts, made = STORIES[name]
     missing = [module for module in needs if importlib.util.find_spec(module) is None]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import treeball
 from treeball.report.browser import write_page
@@ -32,6 +33,7 @@ def large_model() -> treeball.Embedding:
     return treeball.Embedding(vectors, hierarchy, "euclidean")
 
 
+@pytest.mark.slow
 def test_large_trees_open_and_follow_the_mouse(open_view: Open, tmp_path: Path) -> None:
     page = write_page(large_model(), tmp_path / "large.html")
     size = page.stat().st_size

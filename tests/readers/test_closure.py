@@ -23,7 +23,7 @@ def dags(draw: st.DrawFn) -> networkx.DiGraph:
     return graph
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(dags())
 def test_against_networkx(graph: networkx.DiGraph) -> None:
     full = networkx.transitive_closure(graph)
