@@ -1,7 +1,7 @@
 """Loops over nodes, compiled for the device they run on; `choose` gives the engine of a device.
 
-Every engine has the same names (`protocol.Engine`), and passes the same test (tests/test_engine_contract.py). Nothing
-above this room knows which one it has.
+Every engine has the same names (`protocol.Engine`), and passes the same test (tests/engine/test_engine_contract.py).
+Nothing above this room knows which one it has.
 """
 
 from __future__ import annotations

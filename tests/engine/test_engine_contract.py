@@ -1,0 +1,188 @@
+"""The contract that every engine keeps: the same answers, whatever the device.
+
+An engine is added to `ENGINES`; those whose device is missing are skipped with a reason.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests import trees
+from treeball import InputError
+from treeball.engine import DEVICES, choose
+from treeball.geometry import poincare
+from treeball.geometry.spaces import SPACES
+
+ENGINES = [device for device in DEVICES if device != "auto"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    return choose(request.param)
+
+
+def points_of(space, n, dim, seed, radius=3.0):
+    """Points within a radius, two of them the same, and one near the rim."""
+    rng = np.random.default_rng(seed)
+    radii = rng.uniform(0.0, radius, n)
+    radii[-1] = 25.0
+    points = poincare.from_radius(rng.normal(size=(n, dim)), radii)
+    if n > 3:
+        points[2] = points[1]
+    return space.from_ball(points) if space.is_hyperbolic else points
+
+
+def positives_of(n, seed):
+    """A random tree's parents: pointers (n+1,) and codes, the root without any."""
+    edges = trees.random_tree(n, seed)
+    parent = np.full(n, -1)
+    parent[edges.child] = edges.parent
+    ptr = np.concatenate([[0], np.cumsum(parent >= 0)]).astype(np.int64)
+    return ptr, parent[parent >= 0].astype(np.int32)
+
+
+def naive_keys(space, vectors):
+    coordinates, factor = space.ranking_coordinates(vectors)
+    return np.square(coordinates[:, None] - coordinates[None]).sum(axis=2) * factor
+
+
+def test_auto_is_one_of_the_engines_and_others_are_refused():
+    assert choose("auto").name in ENGINES
+    with pytest.raises(InputError, match="device must be one of"):
+        choose("abacus")
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize(("n", "dim"), [(2, 2), (5, 3), (257, 2), (300, 17)])
+def test_ranks_are_those_of_a_naive_count(engine, name, n, dim):
+    space = SPACES[name]
+    vectors = points_of(space, n, dim, seed=n)
+    ptr, idx = positives_of(n, seed=1)
+    sources = np.flatnonzero(np.diff(ptr)).astype(np.int64)
+    own_ptr = np.arange(sources.size + 1, dtype=np.int64)
+    coordinates, factor = space.ranking_coordinates(vectors)
+    ranks, precision, offender = engine.rank(coordinates, factor, sources, own_ptr, idx, 2)
+    keys = naive_keys(space, vectors)
+    for i, source in enumerate(sources):
+        others = np.delete(np.arange(n), [source, idx[i]])
+        closer = others[keys[source, others] <= keys[source, idx[i]] * (1 + 1e-12)]
+        assert ranks[i] == closer.size + 1
+        assert precision[i] == pytest.approx(1 / ranks[i])
+        if others.size:
+            assert keys[source, offender[i]] == pytest.approx(keys[source, others].min(), rel=1e-12)
+        else:
+            assert offender[i] == -1
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize(("n", "dim", "k"), [(2, 2, 1), (40, 3, 5), (300, 10, 10), (6, 2, 9)])
+def test_nearest_nodes_are_those_of_a_sort(engine, name, n, dim, k):
+    space = SPACES[name]
+    vectors = points_of(space, n, dim, seed=k)
+    nodes = np.arange(n)
+    codes, keys = engine.nearest(*space.ranking_coordinates(vectors), nodes, k, 2)
+    expected = naive_keys(space, vectors)
+    np.fill_diagonal(expected, np.inf)
+    for node in nodes:
+        found = codes[node][codes[node] >= 0]
+        assert found.size == min(k, n - 1)
+        assert node not in found
+        np.testing.assert_allclose(expected[node, found], np.sort(expected[node])[: found.size], rtol=1e-12)
+        assert (np.diff(keys[node, : found.size]) >= 0).all()
+        assert np.isinf(keys[node, found.size :]).all()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_training_lowers_the_loss_stays_within_the_bound_and_repeats_itself(engine, name):
+    space, n = SPACES[name], 120
+    ptr, idx = positives_of(n, seed=3)
+    heads = np.repeat(np.arange(n, dtype=np.int32), np.diff(ptr))
+    order = np.random.default_rng(0).permutation(heads.size)
+    limit = 2.0
+
+    def trained():
+        vectors = space.initial(np.random.default_rng(0), n, 3, 0.01)
+        losses = [
+            engine.train(
+                name,
+                vectors,
+                heads[order],
+                idx[order],
+                np.ones(heads.size),
+                ptr,
+                idx,
+                np.full(10, 0.1),
+                first_epoch=first,
+                negatives=10,
+                bound=space.bound(limit),
+                seed=5,
+                workers=1,
+            )
+            for first in range(0, 100, 10)
+        ]
+        return vectors, losses
+
+    vectors, losses = trained()
+    assert losses[-1].loss < 0.8 * losses[0].loss
+    assert all(one.failed is None for one in losses)
+    if space.is_hyperbolic:
+        assert space.radius(vectors).max() <= limit + 1e-9
+        assert sum(one.clamped for one in losses) > 0
+    again, _ = trained()
+    assert np.array_equal(vectors, again)
+
+
+def test_the_full_softmax_is_trained_too(engine):
+    space, n = SPACES["poincare"], 60
+    ptr, idx = positives_of(n, seed=4)
+    vectors = space.initial(np.random.default_rng(0), n, 3, 0.5)
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    near = np.full((n, 1), -1, np.int32)
+    done = [
+        engine.train_full_softmax(
+            vectors,
+            heads,
+            ptr,
+            idx,
+            near,
+            np.full(10, 0.1),
+            sharpness=1,
+            first_epoch=first,
+            negatives=30,
+            bound=space.bound(12.0),
+            seed=0,
+            workers=1,
+        )
+        for first in range(0, 100, 10)
+    ]
+    assert done[-1].loss < done[0].loss
+    assert math.isfinite(done[-1].loss)
+
+
+def test_a_step_that_overflows_is_named_by_epoch_and_node(engine):
+    space, n = SPACES["poincare"], 30
+    ptr, idx = positives_of(n, seed=5)
+    heads = np.repeat(np.arange(n, dtype=np.int32), np.diff(ptr))
+    vectors = space.initial(np.random.default_rng(0), n, 2, 0.1)
+    done = engine.train(
+        "poincare",
+        vectors,
+        heads,
+        idx,
+        np.ones(heads.size),
+        ptr,
+        idx,
+        np.array([np.nan]),
+        first_epoch=7,
+        negatives=5,
+        bound=space.bound(12.0),
+        seed=0,
+        workers=1,
+    )
+    assert done.failed is not None
+    epoch, node = done.failed
+    assert epoch == 7
+    assert 0 <= node < n

@@ -1,0 +1,235 @@
+"""Repairs follow the stated policy and are all counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.io.readers import helpers
+from tests.io.readers.helpers import ANIMALS, edges_of
+from treeball.errors import InputError
+from treeball.hierarchy.read_report import ReadReport
+from treeball.io.readers import read
+
+
+def _report(source: Any, **overrides: Any) -> ReadReport:
+    report = read(source, **overrides).report
+    assert report is not None
+    return report
+
+
+def test_a_clean_input_needs_none() -> None:
+    report = _report(helpers.delimited(ANIMALS), strict=True)
+    assert report.headline() == "6 nodes, 5 edges read as child -> parent, 1 root (animal), 0 repairs"
+    assert report.summary() == report.headline()
+
+
+def test_each_kind_is_counted() -> None:
+    dirty = (
+        b"child,parent\n"
+        b"dog,mammal\ncat,mammal\nowl,bird\nmammal,animal\nbird,animal\n"
+        b"dog,mammal\ndog,mammal\n"  # duplicates
+        b"owl,owl\n"  # self-loop
+        b"animal,dog\n"  # closes a cycle
+        b",bird\n"  # nobody's child
+        b"rose,plant\n"  # a second root
+        b"tulip , plant\n"  # blanks
+    )
+    hierarchy = read(dirty)
+    assert edges_of(hierarchy) == ANIMALS | {("rose", "plant"), ("tulip", "plant")}
+    assert hierarchy.report is not None
+    assert hierarchy.report.repairs == {
+        "names trimmed": 1,
+        "empty names": 1,
+        "self-loops": 1,
+        "duplicate edges": 2,
+        "cycle edges": 1,
+        "roots joined": 2,
+    }
+    assert hierarchy.report.n_repairs == 8
+    assert hierarchy.report.headline().endswith(
+        "2 roots (animal, plant) joined under <root>, 8 repairs (1 name trimmed, 1 empty name, 1 self-loop, "
+        "2 duplicate edges, 1 cycle edge, 2 roots joined)"
+    )
+
+
+def test_a_parent_without_a_row_stays() -> None:
+    hierarchy = read(b"id,parent_id\n1,\n2,1\n3,9\n4,9\n")
+    assert edges_of(hierarchy) == {("2", "1"), ("3", "9"), ("4", "9")}
+    assert hierarchy.report is not None
+    assert hierarchy.report.repairs == {"undefined parents": 1, "roots joined": 2}
+
+
+@pytest.mark.parametrize("marker", ["", "0", "-1", "NULL", "null", "None", "NaN", "\\N", "1"])
+def test_marks_of_a_root_in_a_table(marker: str) -> None:
+    hierarchy = read(f"id,parent_id\n1,{marker}\n2,1\n3,1\n4,3\n".encode(), strict=True)
+    assert edges_of(hierarchy) == {("2", "1"), ("3", "1"), ("4", "3")}
+
+
+def test_a_node_that_is_called_like_a_mark_stays_a_node() -> None:
+    assert edges_of(read(b"id,parent_id\n0,\n1,0\n2,0\n")) == {("1", "0"), ("2", "0")}
+    assert edges_of(read(b"1,0\n2,0\n3,2\n")) == {("1", "0"), ("2", "0"), ("3", "2")}
+
+
+def test_the_added_root_takes_a_free_name() -> None:
+    hierarchy = read([("a", "<root>"), ("b", "<root>"), ("c", "d"), ("e", "d")])
+    assert hierarchy.names[hierarchy.root] == "<root 2>"
+    hierarchy = read([("a", "b"), ("x", "b"), ("c", "d")], root="everything")
+    assert hierarchy.names[hierarchy.root] == "everything"
+    hierarchy = read([(1, 2), (3, 2), (4, 5)])
+    assert edges_of(hierarchy) == {(1, 2), (3, 2), (4, 5)}
+    assert hierarchy.names[hierarchy.root] == "<root>"
+
+
+def test_of_two_equal_edges_the_first_keeps_its_weight() -> None:
+    hierarchy = read(b"a,r,2\nb,r,3\na,r,7\n")
+    assert hierarchy.parent_weight is not None
+    weights = {hierarchy.names[i]: hierarchy.parent_weight[hierarchy.parent_ptr[i]] for i in range(2)}
+    assert weights == {"a": 2.0, "b": 3.0}
+
+
+def test_weights_stay_with_their_edges_through_every_repair() -> None:
+    rows = b"child,parent,weight\n" + b"x,x,9\na,r,1\nb,r,2\na,r,8\n,r,7\nr,c,6\nc,a,3\nd,s,4\n"
+    hierarchy = read(rows)
+    assert hierarchy.parent_weight is not None
+    child, parent = hierarchy.edges()
+    found = {
+        (hierarchy.names[int(c)], hierarchy.names[int(p)]): w
+        for c, p, w in zip(child, parent, hierarchy.parent_weight.tolist(), strict=True)
+    }
+    # r -> c comes before c -> a, so the latter closes the cycle a -> r -> c -> a.
+    assert found == {
+        ("a", "r"): 1.0,
+        ("b", "r"): 2.0,
+        ("r", "c"): 6.0,
+        ("d", "s"): 4.0,
+        ("c", "<root>"): 1.0,
+        ("s", "<root>"): 1.0,
+        ("x", "<root>"): 1.0,
+    }
+
+
+def test_negative_branch_lengths_become_zero() -> None:
+    hierarchy = read(b"(a:-0.5,b:1)c;")
+    assert hierarchy.parent_weight is not None
+    assert hierarchy.parent_weight.tolist() == [0.0, 1.0]
+    assert hierarchy.report is not None
+    assert hierarchy.report.repairs == {"negative branch lengths": 1}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=30))
+def test_any_set_of_pairs_becomes_a_hierarchy(pairs: list[tuple[int, int]]) -> None:
+    """Against networkx: nothing is invented, nothing more than needed is removed."""
+    loops = {pair for pair in pairs if pair[0] == pair[1]}
+    if len({name for pair in pairs for name in pair}) == 1:
+        with pytest.raises(InputError, match="no edge"):
+            read(pairs)
+        return
+    hierarchy = read(pairs, direction="child-parent", reduce="never")
+    assert hierarchy.report is not None
+    kept, repairs = edges_of(hierarchy), dict(hierarchy.report.repairs)
+    distinct = set(pairs) - loops
+    assert kept <= distinct
+    assert repairs.get("self-loops", 0) == sum(a == b for a, b in pairs)
+    assert repairs.get("duplicate edges", 0) == sum(a != b for a, b in pairs) - len(distinct)
+    assert repairs.get("cycle edges", 0) == len(distinct) - len(kept)
+    graph = networkx.DiGraph(list(kept))
+    graph.add_nodes_from({name for pair in pairs for name in pair})
+    assert networkx.is_directed_acyclic_graph(graph)
+    for child, parent in distinct - kept:  # each removed edge closes a cycle
+        assert networkx.has_path(graph, parent, child)
+    tops = [node for node in graph if graph.out_degree(node) == 0]
+    assert hierarchy.report.n_roots == len(tops)
+    assert repairs.get("roots joined", 0) == (len(tops) if len(tops) > 1 else 0)
+    if not repairs:
+        read(pairs, direction="child-parent", reduce="never", strict=True)
+    else:
+        with pytest.raises(InputError):
+            read(pairs, direction="child-parent", reduce="never", strict=True)
+
+
+def test_what_is_not_used_of_an_ontology_is_counted() -> None:
+    clauses = (
+        b'synonym: "hound" EXACT []\nsynonym: "doggy" RELATED []\nis_a: T:cat\nequivalent_to: T:owl\n'
+        b"relationship: eats T:cat\nrelationship: eats T:owl\n"
+    )
+    gone = b'\n[Term]\nid: T:gone\nsynonym: "unicorn" EXACT []\nrelationship: eats T:cat\nis_obsolete: true\n'
+    hierarchy = read(helpers.obo(ANIMALS) + b"\n[Term]\nid: T:new\n" + clauses + gone)
+    assert hierarchy.report is not None
+    assert hierarchy.report.notes == (
+        "1 obsolete term left out",
+        "2 synonyms passed over",
+        "3 other relations passed over (eats, equivalent_to)",
+    )
+
+
+def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
+    obo = helpers.obo(ANIMALS) + b"\n[Term]\nid: T:gone\nis_obsolete: true\n\n[Term]\nid: T:left\nis_a: T:gone\n"
+    hierarchy = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n")
+    assert hierarchy.report is not None
+    assert hierarchy.report.repairs == {}
+    assert hierarchy.report.notes == (
+        "1 obsolete term left out",
+        "1 relation to obsolete terms left out",
+        "1 other relation passed over (part_of)",
+    )
+    assert ("T:left", "T:cat") not in edges_of(hierarchy)
+    with_parts = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n", part_of=True)
+    assert edges_of(with_parts) - edges_of(hierarchy) == {("T:left", "T:cat")}
+    assert with_parts.report is not None
+    assert with_parts.report.notes == hierarchy.report.notes[:2]
+    turtle = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix : <http://e/> .
+:dog rdfs:subClassOf :mammal, [ a owl:Restriction ] .
+:cat rdfs:subClassOf :mammal .
+:old rdfs:subClassOf :mammal ; owl:deprecated true .
+:alone a owl:Class .
+"""
+    hierarchy = read(turtle)
+    assert edges_of(hierarchy) == {("http://e/dog", "http://e/mammal"), ("http://e/cat", "http://e/mammal")}
+    assert "http://e/alone" in hierarchy.names
+    assert "http://e/old" not in hierarchy.names
+    assert hierarchy.report is not None
+    assert hierarchy.report.notes == (
+        "1 relation to or from unnamed nodes (restrictions, say) skipped",
+        "1 deprecated term left out, and 1 relation with them",
+    )
+
+
+def test_report_survives_json(tmp_path: Path) -> None:
+    import json
+
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\nb,c\nd,e\nb,b\n")
+    report = _report(path)
+    assert ReadReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    import hashlib
+
+    assert report.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert report.source == str(path)
+    assert _report([("a", "b"), ("c", "b")]).sha256 is None
+
+
+def test_the_hash_is_of_the_bytes_as_stored(tmp_path: Path) -> None:
+    import gzip
+    import hashlib
+
+    packed = gzip.compress(helpers.delimited(ANIMALS))
+    assert _report(packed).sha256 == hashlib.sha256(packed).hexdigest()
+
+
+def test_large_codes_do_not_overflow() -> None:
+    n = 70_000  # n * n is beyond 32 bits
+    pairs = np.column_stack((np.arange(1, n), np.arange(1, n) // 2))
+    hierarchy = read(pairs)
+    assert hierarchy.n_edges == n - 1
+    assert hierarchy.report is not None
+    assert hierarchy.report.n_repairs == 0

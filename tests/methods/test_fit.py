@@ -1,0 +1,181 @@
+"""Training from Python: determinism, resuming, weights, failures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import treeball
+from tests import trees
+from treeball import FitSettings, Hierarchy, InputError, NumericalError
+from treeball.methods._fit import Checkpoints, fit
+from treeball.methods.settings import ConstructSettings
+
+
+def hierarchy_of(edges, weights=None):
+    return Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent, weights=weights)
+
+
+BALANCED = hierarchy_of(trees.balanced(3, 4))  # 121 nodes
+LARGER = hierarchy_of(trees.preferential(1200, 0))  # enough pairs for several workers
+QUICK = FitSettings(method="ga-dl-rw", dim=5, epochs=30, burn_in=5, deterministic=True)
+
+
+@pytest.mark.parametrize(("method", "least"), [("poincare", 0.9), ("lorentz", 0.9), ("euclidean", 0.8)])
+def test_every_method_learns_a_small_tree(method, least):
+    embedding = fit(BALANCED, method=method, dim=5, epochs=600, seed=1, deterministic=True)
+    assert embedding.geometry == method
+    assert embedding.evaluate().map > least
+
+
+def test_the_objective_ancestors_is_learned():
+    embedding = fit(BALANCED, dim=5, epochs=300, objective="ancestors")
+    assert embedding.objective == "ancestors"
+    assert embedding.evaluate().map > 0.9
+
+
+@pytest.mark.parametrize("method", ["poincare", "lorentz", "euclidean"])
+def test_deterministic_runs_are_equal_to_the_byte_at_any_thread_count(method, tmp_path):
+    settings = QUICK.replace(method=method)
+    runs = [fit(LARGER, settings.replace(threads=threads)) for threads in (1, 2, 4)]
+    files = [run.save(tmp_path / f"{i}.parquet").read_bytes() for i, run in enumerate(runs)]
+    assert files[0] == files[1] == files[2]
+    other = fit(LARGER, settings.replace(seed=1))
+    assert not np.array_equal(other.vectors, runs[0].vectors)
+
+
+def test_several_workers_learn_as_well_as_one():
+    one = fit(LARGER, QUICK.replace(epochs=150)).evaluate().map
+    several = fit(LARGER, QUICK.replace(epochs=150, deterministic=False, threads=4)).evaluate().map
+    assert several == pytest.approx(one, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["poincare", "lorentz", "euclidean"])
+def test_resuming_ends_with_the_same_bytes_as_an_uninterrupted_run(method, tmp_path):
+    settings = QUICK.replace(method=method)
+    whole = fit(LARGER, settings).save(tmp_path / "whole.parquet").read_bytes()
+    half = fit(LARGER, settings, watch=lambda run, done: run.epoch >= 7)
+    assert 7 <= half.provenance.epochs_done < 30
+    half.save(tmp_path / "half.parquet")
+    resumed = fit(LARGER, settings, resume=treeball.load(tmp_path / "half.parquet"))
+    assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
+
+
+def test_resuming_with_other_settings_or_another_tree_is_refused():
+    half = fit(BALANCED, QUICK)
+    with pytest.raises(InputError, match="dim was 5 and is now 6"):
+        fit(BALANCED, QUICK.replace(dim=6), resume=half)
+    with pytest.raises(InputError, match="not the one the model was trained on"):
+        fit(LARGER, QUICK, resume=half)
+    with pytest.raises(InputError, match="30 epochs already"):
+        fit(BALANCED, QUICK.replace(epochs=10), resume=half)
+    longer = fit(BALANCED, QUICK.replace(epochs=40), resume=half)
+    assert longer.provenance.epochs_done == 40
+
+
+def test_checkpoints_are_complete_models(tmp_path):
+    path = tmp_path / "c.parquet"
+    seen = []
+
+    def watch(run, done):
+        if path.exists():
+            seen.append(treeball.load(path).provenance.epochs_done)
+        return False
+
+    fit(LARGER, QUICK, checkpoints=Checkpoints(path, 0.0), watch=watch)
+    assert seen == sorted(seen)
+    assert seen[-1] < 30 <= treeball.load(path).provenance.epochs_done
+
+
+def test_weights_change_what_is_learned_and_must_be_there():
+    edges = trees.star(40)
+    heavy = np.where(np.arange(39) < 20, 10.0, 0.01)
+    embedding = fit(hierarchy_of(edges, heavy), QUICK.replace(epochs=60, weighted=True))
+    precision = embedding.evaluate().ranking.precision
+    assert precision[:20].mean() > 2 * precision[20:].mean()
+    with pytest.raises(InputError, match="no weight column"):
+        fit(BALANCED, QUICK.replace(weighted=True))
+
+
+def test_a_nan_names_epoch_node_and_remedy():
+    with pytest.raises(NumericalError, match=r"epoch \d+, at node 'n\d+'.*lower the learning rate \(now 1e\+300\)"):
+        fit(BALANCED, QUICK, lr=1e300)
+
+
+def test_clamping_is_counted_in_hyperbolic_units():
+    embedding = fit(BALANCED, QUICK.replace(epochs=100, max_radius=1.5))
+    assert embedding.provenance.clamped.times > 0
+    assert embedding.provenance.clamped.at_radius == 1.5
+    assert embedding.radii().max() <= 1.5 + 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_tiny_hierarchies_train(n):
+    embedding = fit(hierarchy_of(trees.chain(n)), QUICK, objective="ancestors")
+    assert np.isfinite(embedding.vectors).all()
+
+
+def test_a_deep_chain_trains_for_ancestors():
+    """Almost every node is a positive: drawing negatives must not become a search for a needle."""
+    embedding = fit(hierarchy_of(trees.chain(1500)), QUICK.replace(epochs=1, dim=2), objective="ancestors")
+    assert embedding.provenance.epochs_done == 1
+
+
+def test_guesses_and_repairs_are_logged(caplog):
+    treeball.fit([("dog", "animal"), ("cat", "animal"), ("dog", "animal")], dim=2)
+    assert "1 duplicate edge" in caplog.text
+
+
+def test_numpy_integers_are_whole_numbers_and_text_is_none():
+    settings = ConstructSettings(method="construct", dim=np.int64(3))  # type: ignore[arg-type]
+    assert settings.to_dict()["dim"] == 3
+    assert type(settings.to_dict()["dim"]) is int
+    for wrong in ({"lr": "a"}, {"deterministic": "no"}, {"eta_tc": "x"}, {"max_radius": "far"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            FitSettings(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="must be a FitSettings"):
+        fit(BALANCED, {"dim": 3})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="0 seconds or more"):
+        Checkpoints(None, float("nan"))
+
+
+def test_fit_reads_what_read_reads():
+    embedding = treeball.fit([("dog", "animal"), ("cat", "animal"), ("poodle", "dog")], dim=2)
+    assert set(embedding.hierarchy.names) == {"dog", "cat", "animal", "poodle"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dim", 1), ("dim", 2.5), ("dim", 10_000), ("epochs", -1), ("lr", -1.0), ("lr", float("nan")), ("lr", 0.0),
+        ("batch", 0), ("negatives", 0), ("burn_in", -1), ("burn_in_factor", 2.0), ("max_radius", 40.0), ("seed", -1),
+        ("init_radius", 0.0), ("threads", -1), ("method", "magic"), ("objective", "children"),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range_are_refused_by_name(name, value):
+    with pytest.raises(InputError, match=name):
+        FitSettings(**{name: value})
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(InputError, match="no setting 'epoch'"):
+        fit(BALANCED, epoch=3)
+
+
+def test_the_process_that_compiles_trains_to_the_same_bytes_as_those_that_follow(tmp_path):
+    """Without steps inlined by force it did not: see `engine.cpu.steps`."""
+    code = (
+        "import hashlib, treeball; m = treeball.fit('example:mammals', method='poincare', dim=2, epochs=60, "
+        "scores=False, deterministic=True); print(hashlib.sha256(m.vectors.tobytes()).hexdigest())"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    printed = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert any(tmp_path.rglob("*.nbi"))  # the second found what the first had compiled
+    assert printed[0] == printed[1]

@@ -1,0 +1,172 @@
+"""Algorithm 1: closure edges and their weights, local capacity against a naive count, dilation when it is lacking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treeball
+from tests import trees
+from treeball import FitSettings, Hierarchy
+from treeball.geometry import poincare
+from treeball.geometry.capacity import lower_bound
+from treeball.methods._fit import fit
+from treeball.methods.pairs import Pairs
+from treeball.methods.settings import ClosureSettings
+from treeball.methods.sufficiency import sufficiency
+
+COMMON = {"dim": 2, "epochs": 60, "burn_in": 5, "deterministic": True}
+CLOSURE, DILATION = {"n_tc": 20}, {"dilation_from": 20, "dilation_limit": 1}
+SETTINGS = {
+    "poincare": COMMON,
+    "ga-dl": COMMON | DILATION,
+    "ga-rw": COMMON | CLOSURE,
+    "ga-dl-rw": COMMON | CLOSURE | DILATION,
+}
+
+
+def ga(method, **changes):
+    """Settings of a short geometry-aware run."""
+    return FitSettings(**(SETTINGS[method] | {"method": method} | changes))
+
+
+def hierarchy_of(edges, weights=None):
+    return Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent, weights=weights)
+
+
+BALANCED = hierarchy_of(trees.balanced(5, 3))  # the 156 nodes of the paper's figure
+
+
+@given(edges=st.one_of(trees.trees(), trees.dags()), eta=st.floats(0.01, 1.0))
+def test_closure_pairs_are_parents_with_weight_1_and_other_ancestors_with_weight_eta(edges, eta):
+    hierarchy = hierarchy_of(edges)
+    graph = nx.DiGraph(edges.pairs)
+    graph.add_nodes_from(range(edges.n))
+    for objective in ("parents", "ancestors"):
+        pairs = Pairs.with_closure(hierarchy, ClosureSettings(method="ga-rw", eta_tc=eta, objective=objective))
+        got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
+        assert len(got) == pairs.heads.size
+        expected = {(a, b): 1.0 if graph.has_edge(a, b) else eta for a in graph for b in nx.descendants(graph, a)}
+        assert got == pytest.approx(expected)
+        for node in graph:
+            excluded = pairs.positive_idx[pairs.positive_ptr[node] : pairs.positive_ptr[node + 1]]
+            assert set(excluded.tolist()) == nx.descendants(graph, node)
+
+
+def test_weight_0_leaves_the_closure_out_and_edge_weights_stay():
+    pairs = Pairs.with_closure(BALANCED, ClosureSettings(method="ga-rw", eta_tc=0.0))
+    assert pairs.heads.size == BALANCED.n_edges
+    chain = trees.chain(4)
+    weighted = hierarchy_of(chain, np.array([1.0, 2.0, 3.0]))
+    pairs = Pairs.with_closure(weighted, ClosureSettings(method="ga-rw", eta_tc=0.3, weighted=True))
+    got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
+    assert got == pytest.approx({(1, 0): 0.5, (2, 1): 1.0, (3, 2): 1.5, (2, 0): 0.3, (3, 1): 0.3, (3, 0): 0.3})
+
+
+@given(edges=trees.trees(), seed=st.integers(0, 50), dim=st.sampled_from([2, 3, 10, 17]))
+def test_sufficiency_equals_the_naive_one(edges, seed, dim):
+    if edges.n < 2:
+        return
+    hierarchy = hierarchy_of(edges)
+    vectors = np.random.default_rng(seed).uniform(-0.9, 0.9, (edges.n, dim)) / np.sqrt(dim)
+    found = sufficiency(vectors, hierarchy, threads=2)
+    assert found.nodes.tolist() == sorted(set(edges.parent.tolist()))
+    for node, k, radius, lacking in zip(found.nodes, found.children, found.radius, found.lacking, strict=True):
+        assert k == np.count_nonzero(edges.parent == node)
+        others = np.delete(poincare.distance(vectors[node], vectors), node)
+        assert radius == pytest.approx(np.sort(others)[k - 1], rel=1e-9)
+        assert lacking == (k > lower_bound(radius, dim))
+
+
+def test_sufficiency_of_a_sample():
+    vectors = np.random.default_rng(0).uniform(-0.5, 0.5, (156, 2))
+    whole, part = sufficiency(vectors, BALANCED), sufficiency(vectors, BALANCED, sample=10)
+    assert (whole.nodes.size, part.nodes.size, part.inner) == (31, 10, 31)
+    assert set(part.nodes) <= set(whole.nodes)
+    assert "of 10 sampled inner nodes lack capacity" in str(part)
+    assert "of 31 inner nodes lack capacity" in str(whole)
+
+
+def test_dilation_happens_where_capacity_lacks_and_is_logged():
+    embedding = fit(BALANCED, ga("ga-dl"))
+    (entry,) = embedding.provenance.log
+    assert entry.epoch == 20
+    assert "of 31 inner nodes lack capacity; dilated by 1.5; radius" in entry.text
+    before = fit(BALANCED, ga("ga-dl", epochs=20))
+    assert before.provenance.log == ()
+    assert float(entry.text.split("radius ")[1].split(" ")[0]) == pytest.approx(before.radii().max(), abs=0.05)
+
+
+def test_dilation_obeys_its_settings():
+    never = fit(BALANCED, ga("ga-dl", dilation_limit=0)).provenance.log
+    content = fit(BALANCED, ga("ga-dl", dilation_share=1.0)).provenance.log
+    late = fit(BALANCED, ga("ga-dl", dilation_from=37)).provenance.log
+    several = fit(BALANCED, ga("ga-dl", dilation_limit=3, dilation=1.1)).provenance.log
+    assert (never, content) == ((), ())
+    assert late[0].epoch == 37
+    assert [entry.epoch for entry in several] == [20, 30, 40]
+
+
+def test_a_dilation_multiplies_every_radius():
+    stop = ga("ga-dl", dilation_from=30, trace_every=30, dilation=2.0)
+    seen = {}
+
+    def watch(run, done):
+        seen[run.epoch] = run.vectors.copy()
+        return False
+
+    embedding = fit(BALANCED, stop.replace(epochs=31, lr=1e-9), watch=watch)
+    np.testing.assert_allclose(embedding.radii(), 2 * poincare.radius(seen[30]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["ga-dl", "ga-rw", "ga-dl-rw"])
+def test_resuming_a_geometry_aware_run_ends_with_the_same_bytes(method, tmp_path):
+    settings = ga(method, trace_every=20)
+    whole = fit(BALANCED, settings).save(tmp_path / "whole.parquet").read_bytes()
+    for stop in (7, 20, 35):
+        part = fit(BALANCED, settings, watch=lambda run, done, stop=stop: run.epoch >= stop)
+        part.save(tmp_path / "part.parquet")
+        resumed = fit(BALANCED, settings, resume=treeball.load(tmp_path / "part.parquet"))
+        assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
+
+
+def test_closure_edges_are_used_in_the_first_epochs_only():
+    plain = fit(BALANCED, ga("poincare", max_radius=30.0))
+    unused = fit(BALANCED, ga("ga-rw", n_tc=0))
+    used = fit(BALANCED, ga("ga-rw", n_tc=20))
+    assert np.array_equal(plain.vectors, unused.vectors)
+    assert not np.array_equal(plain.vectors, used.vectors)
+
+
+@pytest.mark.slow
+def test_the_better_geometry_aware_method_beats_the_baselines_on_the_papers_tree():
+    settings = FitSettings(dim=2, epochs=1500, lr=0.5, batch=50, deterministic=True)
+    later: dict[str, Any] = {"dilation_from": 500}
+    scores = {
+        method: np.mean([fit(BALANCED, settings, method=method, seed=seed, **more).evaluate().map for seed in range(3)])
+        for method, more in {"poincare": {}, "lorentz": {}, "ga-dl": later, "ga-dl-rw": later}.items()
+    }
+    assert max(scores["ga-dl"], scores["ga-dl-rw"]) > max(scores["poincare"], scores["lorentz"]) + 0.01
+
+
+def test_the_trace_holds_the_scores_of_its_epochs():
+    embedding = fit(BALANCED, ga("ga-dl-rw", trace_every=25, epochs=50))
+    trace = embedding.provenance.trace
+    assert [point["epoch"] for point in trace] == [25, 50]
+    last = embedding.evaluate().to_dict()
+    assert trace[-1]["map"] == last["map"]
+    assert trace[-1]["mean_rank"] == last["mean_rank"]
+    assert {kind: trace[-1][kind] for kind in last["illness"]} == last["illness"]
+    assert trace[-1]["max_radius"] == last["max_radius"]
+
+
+def test_sarkar_is_a_method_of_fit():
+    embedding = fit(BALANCED, method="sarkar", dim=2)
+    assert embedding.provenance.method == "sarkar"
+    assert "bits_needed" in embedding.provenance.log[0].facts["construction"]
+    assert embedding.evaluate().mean_rank < 2
