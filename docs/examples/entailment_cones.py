@@ -57,6 +57,7 @@ class ConeSettings(Settings):
 
     @property
     def epochs_to_train(self) -> int:
+        """All epochs."""
         return self.epochs
 
 

@@ -19,7 +19,7 @@ from treeball.cli.main import COMMANDS, app
 from treeball.methods.auto import resolve
 from treeball.methods.fit_settings import FitSettings
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINE = re.compile(rf"^\s*(?:\$ )?treeball (?=(?:{'|'.join(COMMANDS)})\b)(.*)$", re.MULTILINE)
@@ -101,7 +101,8 @@ def test_names_that_are_spoken_of_exist(path: Path) -> None:
 
 def _follow(name: str) -> None:
     """The name can be reached: by modules as far as there are any, then by attributes."""
-    module, *attributes = [name]
+    module = name
+    attributes: list[str] = []
     while True:
         try:
             found: Any = importlib.import_module(module)
@@ -134,7 +135,7 @@ def test_snippet(code: str) -> None:
             given = {one.arg: one.value.value for one in node.keywords if isinstance(one.value, ast.Constant)}
             settings = {field.name for field in dataclasses.fields(FitSettings)}
             assert set(given) <= settings | set(inspect.signature(treeball.fit).parameters)
-            if f'Method("{given.get("method")}"' not in code:  # else it is registered here
+            if f'Method("{given.get("method")!s}"' not in code:  # else it is registered here
                 resolve(TREE, {name: value for name, value in given.items() if name in settings})
 
 
