@@ -74,7 +74,7 @@ def test_command(page: str, line: str, complete: bool) -> None:
             resolve(TREE, bound.arguments["settings"].given())
     elif command is COMMANDS["fit"]:
         # What the method has no use for is refused here.
-        settings, _ = resolve(TREE, bound.arguments.get("settings", FitSettings()).given())
+        settings = resolve(TREE, bound.arguments.get("settings", FitSettings()).given()).settings
         if "watching" in bound.arguments:
             bound.arguments["watching"].require_training(settings.epochs_to_train, settings.method)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests import trees
 from treeball import Embedding, Hierarchy, InputError
-from treeball.evaluation.distortion import distortion
+from treeball.evaluation import distortion
 from treeball.geometry import poincare
 from treeball.geometry.directions import even_directions, smallest_angle
 from treeball.limits import BALL_RADIUS, radius_resolution

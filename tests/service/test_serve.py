@@ -644,6 +644,8 @@ HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # not everywhere
 )
 def test_the_command_serves_until_its_end(mammals, model, workers, ending, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    if ending == HANG_UP:
+        signal.signal(HANG_UP, signal.SIG_DFL)  # under nohup it would be ignored, here and in what is started
     with serving(model, "--workers", str(workers), "--max-k", "7", ending=ending) as (port, said, _):
         assert "1,182 nodes" in said[0]
         assert "k 7" in said[1]

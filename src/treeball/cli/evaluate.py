@@ -12,8 +12,7 @@ from ..words import count
 from .console import print_json, print_table, say, score_rows
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
-    from ..evaluation.distortion import Distortion
+    from ..evaluation import Distortion, Evaluation
     from ..hierarchy import Hierarchy
 
 
@@ -74,7 +73,7 @@ def evaluate(
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
     record, rows = evaluation.to_dict(), score_rows(evaluation)
     if distortion:
-        from ..evaluation.distortion import distortion as measure
+        from ..evaluation import distortion as measure
 
         measured = measure(embedding, seed=seed)
         record["distortion"] = measured.to_dict()

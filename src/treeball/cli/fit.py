@@ -60,8 +60,9 @@ def fit(
     hierarchy = read(source, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
-    chosen, reasons = resolve(hierarchy, settings.given())
-    for reason in reasons:
+    choice = resolve(hierarchy, settings.given())
+    chosen = choice.settings
+    for reason in choice.reasons:
         say(reason)
     epochs = chosen.epochs_to_train
     watching.require_training(epochs, chosen.method)
@@ -71,23 +72,22 @@ def fit(
     elif checkpoint.exists():
         say(f"starting afresh; --resume would go on from {checkpoint}")
     with watching.observers(output, say) as observers:
-        embedding = embed(
-            hierarchy, chosen, resume=before, checkpoints=checkpoints, watch=observers, progress=True, why=reasons
-        )
+        embedding = embed(hierarchy, choice, resume=before, checkpoints=checkpoints, watch=observers, progress=True)
         observers.finish(embedding)
     embedding.save(output)
     made = embedding.provenance
-    finished = made.epochs_done >= epochs
+    constructed = made.method != chosen.method  # a rival was better
+    finished = constructed or made.epochs_done >= epochs
     if not finished:
         say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {output}; go on with --resume")
-    for entry in made.log[len(reasons) :]:
-        say(f"epoch {entry.epoch}: {entry.text}" if epochs else entry.text)
+    for entry in made.log[0 if constructed else len(choice.reasons) :]:
+        say(f"epoch {entry.epoch}: {entry.text}" if epochs and not constructed else entry.text)
     evaluation = embedding.evaluate()
     if json:
         print_json(evaluation.to_dict())
     else:
-        how = f", {count(made.epochs_done, 'epoch')}" if epochs else ""
-        print_table(score_rows(evaluation), f"{chosen.method}, dimension {chosen.dim}{how}")
+        how = f", {count(made.epochs_done, 'epoch')}" if made.epochs_done else ""
+        print_table(score_rows(evaluation), f"{made.method}, dimension {chosen.dim}{how}")
         if evaluation.certificate is not None:
             print(evaluation.certificate.sentence())
     if made.clamped.times and made.clamped.at_radius is not None:

@@ -100,6 +100,37 @@ class Engine(Protocol):
         """
         ...
 
+    def descend_softmax(
+        self,
+        vectors: Floats,
+        moments: tuple[Floats, Floats],
+        heads: Codes,
+        positive_ptr: Pointers,
+        positive_idx: Codes,
+        near: Codes,
+        *,
+        sharpness: Floats,
+        rates: Floats,
+        first_epoch: int,
+        steps_before: int,
+        negatives: int,
+        bound: float,
+        seed: int,
+        workers: int,
+    ) -> Trained:
+        """Steps of all nodes at once down the softmax over all nodes, by Adam, in the ball.
+
+        Parameters
+        ----------
+        moments
+            Those of Adam, (n, d) and (n,), changed in place; `steps_before` have been taken since they were zero.
+        near
+            As in `train_full_softmax`.
+        sharpness, rates : (epochs,)
+            Factor on distances, and length of a step in hyperbolic units, in each epoch.
+        """
+        ...
+
     def rank(
         self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int
     ) -> tuple[Ints, Floats, Ints]:

@@ -8,11 +8,11 @@ from .._lazy import lazy
 
 if TYPE_CHECKING:
     from ._compare import Comparison, compare
+    from ._distortion import Distortion, distortion
     from ._evaluate import Evaluation, evaluate
     from ._held_out import HeldOut, evaluate_held_out
     from ._split import Split, split
     from .certificate import Certificate
-    from .distortion import Distortion, distortion
     from .illness import Illness
     from .ranking import EXACT_UP_TO_NODES, Ranking
 
@@ -38,7 +38,7 @@ __getattr__, __dir__ = lazy(
     {
         "Certificate": "certificate",
         "Comparison": "_compare",
-        "Distortion": "distortion",
+        "Distortion": "_distortion",
         "EXACT_UP_TO_NODES": "ranking",
         "Evaluation": "_evaluate",
         "HeldOut": "_held_out",
@@ -46,7 +46,7 @@ __getattr__, __dir__ = lazy(
         "Ranking": "ranking",
         "Split": "_split",
         "compare": "_compare",
-        "distortion": "distortion",
+        "distortion": "_distortion",
         "evaluate": "_evaluate",
         "evaluate_held_out": "_held_out",
         "split": "_split",

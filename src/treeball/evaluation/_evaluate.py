@@ -54,7 +54,8 @@ class Evaluation:
         """What was shown when every node was ranked and no pair is ill; None otherwise."""
         if not self.ranking.sources.size or not self.ranking.is_exact or len(self.illness):
             return None
-        return Certificate(self.ranking.sources.size * (self.nodes - 1), self.ranking.margin, self.objective)
+        pairs = self.ranking.sources.size * (self.nodes - 1)
+        return Certificate(pairs, self.ranking.margin, self.objective, self.edges == self.nodes - 1)
 
     def __repr__(self) -> str:
         ill = ", ".join(f"{count:,} {kind}" for kind, count in self.illness.counts().items())

@@ -29,10 +29,13 @@ class Certificate:
     pairs: int
     margin: float
     objective: Objective = "parents"
+    is_tree: bool = True
 
     def sentence(self) -> str:
         """For a person."""
         claim = "every parent is the nearest node"
+        if not self.is_tree:
+            claim = "every parent of every node is nearer than any other node"
         if self.objective == "ancestors":
             claim = "every ancestor is nearer than any other node"
         text = f"{claim}: verified exactly over {_rounded(self.pairs)} pair{'' if self.pairs == 1 else 's'}"

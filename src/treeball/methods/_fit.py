@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ._heal import heal
-from .auto import resolve, why_ill
+from .auto import Choice, resolve, why_ill
 from .fit_settings import FitSettings, given_settings
 from .observe import Watch
 from .progress import StopOnInterrupt, TrainingProgress
@@ -56,14 +55,13 @@ class Checkpoints:
 
 def fit(
     source: Any,
-    settings: FitSettings | Settings | None = None,
+    settings: FitSettings | Settings | Choice | None = None,
     *,
     resume: Embedding | None = None,
     checkpoints: Checkpoints | None = None,
     watch: Watch | None = None,
     progress: bool = False,
     scores: bool = True,
-    why: Sequence[str] = (),
     **overrides: Any,
 ) -> Embedding:
     """Embed a hierarchy.
@@ -89,8 +87,6 @@ def fit(
         Show a training on standard error: epoch, loss, speed, time left.
     scores
         Evaluate the result and keep the scores in its provenance; :meth:`Embedding.evaluate` then has them at once.
-    why
-        Remarks for the log that stand before those of the method.
 
     Returns
     -------
@@ -98,23 +94,42 @@ def fit(
         Its ``provenance.epochs_done`` says how many epochs were trained, ``provenance.scores`` how good it is.
     """
     hierarchy = source if isinstance(source, Hierarchy) else _read(source)
-    reasons = list(why)
-    if isinstance(settings, Settings):
-        settings = settings.replace(**overrides)
+    if isinstance(settings, Choice):
+        choice = settings
+    elif isinstance(settings, Settings):
+        choice = Choice(settings.replace(**overrides), [])
     else:
-        settings, choices = resolve(hierarchy, given_settings(settings, **overrides))
-        reasons += choices
+        choice = resolve(hierarchy, given_settings(settings, **overrides))
+    settings = choice.settings
     run = begin(hierarchy, settings, resume)
     run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs_to_train)
     if not run.log:
-        for reason in reasons:
+        for reason in choice.reasons:
             run.note(reason)
     _execute(run, checkpoints, watch, progress)
     finished = run.epoch >= settings.epochs_to_train
     embedding = _healed(run) if finished and settings.heal else run.embedding()
+    if finished:
+        embedding = _best(embedding, choice)
     if scores:
         evaluation = embedding.evaluate(threads=settings.threads)
         embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
+    return embedding
+
+
+def _best(embedding: Embedding, choice: Choice) -> Embedding:
+    """The embedding, or what a rival method makes of the same hierarchy if that scores higher; the log says both."""
+    for settings in choice.rivals:
+        other = fit(embedding.hierarchy, settings)
+        scores = [one.evaluate(threads=settings.threads) for one in (embedding, other)]
+        better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)
+        said = " and ".join(
+            f"{name} MAP {one.map:.4f}, mean rank {one.mean_rank:.3f}"
+            for name, one in zip((choice.settings.method, settings.method), scores, strict=True)
+        )
+        taken = other if better else embedding
+        note = f"compared {said}: {settings.method if better else choice.settings.method} it is"
+        embedding = taken.with_provenance(taken.provenance.with_log(note))
     return embedding
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
@@ -12,9 +12,9 @@ from ..limits import BALL_RADIUS
 from .construct import construct
 from .fit_settings import settings_of
 from .registry import find
-from .settings import Settings, SharpenedSettings
+from .settings import ConstructSettings, Settings, SharpenedSettings, SoftmaxSettings
 
-__all__ = ["Dimension", "resolve", "smallest_dimension", "why_ill"]
+__all__ = ["Choice", "Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 # Up to so many nodes the training for all ancestors starts from a construction and against all nodes. Larger
@@ -22,15 +22,25 @@ DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 FULL_SOFTMAX_UP_TO_NODES = 20_000
 FULL_STEP, SAMPLED_STEP = 0.03, 0.01
 INIT_SCALE, DILATION = 0.05, 1.5
+# Up to so many nodes the softmax over all is trained, in a minute or two; for all ancestors in fewer dimensions,
+# random first vectors stay tangled.
+SOFTMAX_UP_TO_NODES, SOFTMAX_FROM_DIM = 20_000, 8
 
 
-def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+class Choice(NamedTuple):
+    """What is to be done: settings of a method, why, and what else to try, of which the better one is kept."""
+
+    settings: Settings
+    reasons: list[str]
+    rivals: tuple[Settings, ...] = ()
+
+
+def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """Settings of a method in which nothing is left to `auto`, and a sentence for every choice made.
 
-    A tree can be constructed so that every parent is the nearest node, in a second and whatever its size; of a DAG
-    the construction follows the primary parents. That all ancestors come first no construction achieves, because edges
-    would have to double from level to level: there a training does better. What was given stays as it is, and what the
-    method has no use for is refused.
+    A tree can be constructed so that every parent is the nearest node, in a second and whatever its size. Of a DAG a
+    construction can follow the primary parents only, and that all ancestors come first none achieves: there a training
+    does better. What was given stays as it is, and what the method has no use for is refused.
 
     Parameters
     ----------
@@ -42,32 +52,44 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, l
     open_dimension = dim is not None and str(dim) in ("0", "auto")
     if dim is not None and not open_dimension:
         asked["dim"] = dim
-    name, reasons = given.get("method", "auto"), []
-    if name == "auto":
-        settings, reason = _chosen(hierarchy, asked)
-        reasons.append(reason)
-    else:
-        settings = settings_of(find(name).settings, name, asked)
-    needs = find(settings.method).needs
+    name = given.get("method", "auto")
+    named = name != "auto"
+    choice = Choice(settings_of(find(name).settings, name, asked), []) if named else _chosen(hierarchy, asked)
+    needs = find(choice.settings.method).needs
     if needs is not None:
-        needs(hierarchy, settings)
+        needs(hierarchy, choice.settings)
     if open_dimension:
-        found = smallest_dimension(hierarchy, settings.seed, settings.threads)
-        settings = settings.replace(dim=found.dim)
-        reasons.insert(0, found.note)
-    return settings, reasons
+        found = smallest_dimension(hierarchy, choice.settings.seed, choice.settings.threads)
+        changed = [one.replace(dim=found.dim) for one in (choice.settings, *choice.rivals)]
+        choice = Choice(changed[0], [found.note, *choice.reasons], tuple(changed[1:]))
+    return choice
 
 
-def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, str]:
+def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """The method that suits, with what was given and, for the rest, what suits it; and why."""
     shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
+    few = hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES
+    takes_all = set(given) <= set(SoftmaxSettings.names())
     if given.get("objective", "parents") == "parents":
-        settings = settings_of(find("construct").settings, "construct", given, by_auto=True, heal=True)
+        if not hierarchy.is_tree and few and takes_all:
+            settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
+            kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
+            rival = settings_of(ConstructSettings, "construct", {"heal": True, **kept})
+            why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
+            return Choice(settings, [why], (rival,))
+        settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
         how = "construct, then heal" if settings.heal else "construct"
         reason = f"auto: {how}: {shape} needs no training for the objective parents"
         if not hierarchy.is_tree:
-            reason += "; a node with several parents is placed by the first"
-        return settings, reason
+            reason = f"auto: {how}: {shape}; a node with several parents is placed by the first"
+        return Choice(settings, [reason])
+    if few and takes_all and given.get("dim", SoftmaxSettings.dim) >= SOFTMAX_FROM_DIM:
+        settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
+        return Choice(settings, [f"auto: softmax training: {shape} needs it for the objective ancestors"])
+    return _sharpened(hierarchy, given, shape)
+
+
+def _sharpened(hierarchy: Hierarchy, given: Mapping[str, Any], shape: str) -> Choice:
     suits: dict[str, Any]
     batch = given.get("batch", SharpenedSettings.batch)
     if hierarchy.n_nodes <= FULL_SOFTMAX_UP_TO_NODES:
@@ -75,14 +97,12 @@ def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> tuple[Settings, s
         suits |= {"init_scale": INIT_SCALE, "lr": FULL_STEP * batch}
     else:
         suits = {"dilation": DILATION, "lr": SAMPLED_STEP * batch}
-    settings = settings_of(find("sharpened").settings, "sharpened", given, by_auto=True, **suits)
+    settings = settings_of(SharpenedSettings, "sharpened", given, by_auto=True, **suits)
     assert isinstance(settings, SharpenedSettings)
     start = "a construction" if settings.starts_from_construction else "random vectors"
     others = "all" if settings.full_softmax else "random"
-    reason = (
-        f"auto: sharpened training from {start}, against {others} nodes: {shape} needs it for the objective ancestors"
-    )
-    return settings, reason
+    how = f"auto: sharpened training from {start}, against {others} nodes"
+    return Choice(settings, [f"{how}: {shape} needs it for the objective ancestors"])
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,6 @@ class Descent(ABC):
         """The error that names the epoch and the node where the loss stopped being a number."""
         return NumericalError(
             f"the loss stopped being a number in epoch {epoch + 1}, at node {self.hierarchy.names[node]!r}: "
-            f"the steps are too long, so lower the learning rate (now {self.settings.lr:g}) or raise the batch "
-            f"(now {self.settings.batch})"
+            f"the steps are too long, so lower the learning rate (now {self.settings.lr:g})"
+            + (f" or raise the batch (now {self.settings.batch})" if hasattr(self.settings, "batch") else "")
         )

@@ -33,7 +33,7 @@ def place_first(run: Run) -> None:
         )
     else:
         rng = np.random.default_rng(settings.seed)
-        run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, settings.init_radius)
+        run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, settings.first_radius)
 
 
 def contracted_construction(

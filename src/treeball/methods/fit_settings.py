@@ -14,7 +14,7 @@ from typing import Any, Self
 from ..checks import require, require_whole
 from ..errors import InputError
 from ..types import Objective
-from .settings import GeometryAwareSettings, Init, Settings, refuse_unknown
+from .settings import GeometryAwareSettings, Init, Settings, SoftmaxSettings, refuse_unknown
 
 __all__ = ["FitSettings", "given_settings", "settings_of"]
 
@@ -27,7 +27,8 @@ class FitSettings:
     ----------
     method
         auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
-        construct (capacity-guided construction); sharpened (training for what MAP counts);
+        construct (capacity-guided construction); softmax (training for DAGs and for all ancestors); sharpened (training
+        for what MAP counts);
         poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
         ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018);
         or one that was registered.
@@ -48,6 +49,8 @@ class FitSettings:
         epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
     sharpen
         Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
+    sharpness
+        Factor on distances in the softmax at the start of the method softmax, 20 by default; it rises eightfold.
     burn_in
         Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
         distances.
@@ -98,6 +101,7 @@ class FitSettings:
     negatives: int | None = None
     full_softmax: bool | None = None
     sharpen: int | None = None
+    sharpness: float | None = None
     burn_in: int | None = None
     burn_in_factor: float | None = None
     weighted: bool | None = None
@@ -127,6 +131,7 @@ class FitSettings:
         if str(given.get("dim")) in ("0", "auto"):
             del given["dim"]
         require_whole("sharpen", given.pop("sharpen", 0), 0)
+        SoftmaxSettings(method="fit", sharpness=given.pop("sharpness", SoftmaxSettings.sharpness))
         GeometryAwareSettings(method="fit", **given)
 
     def given(self) -> dict[str, Any]:

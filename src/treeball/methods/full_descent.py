@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..engine import Trained
-from ..nearest import search_tree
 from ..types import Codes, Floats
 from .descent import Descent
+from .near_lists import REFRESH, non_positives_near
 from .run import Run
 
 __all__ = ["FullDescent"]
-
-# Nearest nodes that are listed for every node, the epochs after which the lists are made anew, and nodes at a time.
-NEAREST, REFRESH, BLOCK = 50, 10, 50_000
 
 
 class FullDescent(Descent):
@@ -53,7 +50,7 @@ class FullDescent(Descent):
     def train(self, first_epoch: int, steps: Floats) -> Trained:
         """By :meth:`treeball.engine.Engine.train_full_softmax`."""
         if self._near is None or first_epoch % REFRESH == 0:
-            self._near = self._nearest()
+            self._near = non_positives_near(self)
         return self.engine.train_full_softmax(
             self.vectors,
             self.heads,
@@ -68,17 +65,3 @@ class FullDescent(Descent):
             seed=self.settings.seed,
             workers=self.workers,
         )
-
-    def _nearest(self) -> Codes:
-        """The non-positives among the `NEAREST` of every node, int32 (n, k), ascending, -1 for the positives."""
-        n = self.hierarchy.n_nodes
-        tree = search_tree(*self.space.ranking_coordinates(self.vectors))
-        is_positive = self.hierarchy.is_ancestor if self.settings.objective == "ancestors" else self.hierarchy.is_parent
-        near = np.empty((n, max(1, min(NEAREST, n - 1))), np.int32)
-        for begin in range(0, n, BLOCK):
-            nodes = np.arange(begin, min(n, begin + BLOCK))
-            codes = tree.nearest(nodes, near.shape[1], threads=self.workers)[0]
-            repeated = np.repeat(nodes, codes.shape[1])
-            positive = is_positive(np.maximum(codes, 0).ravel(), repeated).reshape(codes.shape)
-            near[nodes] = np.sort(np.where(positive, -1, codes), axis=1)
-        return near

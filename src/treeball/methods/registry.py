@@ -24,6 +24,7 @@ __all__ = ["Method", "find", "method_names", "register", "require_known"]
 # A method and the module that holds it, as METHODS; imported when somebody asks for it.
 _HOMES = {
     "construct": "construct",
+    "softmax": "softmax",
     "sharpened": "sharpened",
     "poincare": "baselines",
     "lorentz": "baselines",

@@ -19,6 +19,7 @@ __all__ = [
     "ClosureSettings",
     "ConstructSettings",
     "DilationSettings",
+    "EpochSettings",
     "EuclideanSettings",
     "GeometryAwareSettings",
     "Init",
@@ -26,6 +27,7 @@ __all__ = [
     "SarkarSettings",
     "Settings",
     "SharpenedSettings",
+    "SoftmaxSettings",
     "TrainingSettings",
     "refuse_unknown",
 ]
@@ -130,19 +132,97 @@ class SarkarSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingSettings(Settings):
-    """Of a training by gradient descent on equation 2.
+class EpochSettings(Settings):
+    """Of every training.
 
     Parameters
     ----------
     epochs
         Passes over all positive pairs.
     lr
-        Learning rate; one pair moves by lr / batch.
-    batch
-        Pairs that published trainers average over; here it only divides the learning rate.
+        Learning rate.
     negatives
-        Random nodes that each positive pair is contrasted with.
+        Random nodes that each positive pair, or each node, is contrasted with.
+    init
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+    init_scale
+        Factor on all distances to the origin that draws the construction together, with init construct.
+    max_radius
+        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted.
+    trace_every
+        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
+    """
+
+    epochs: int = 1000
+    lr: float = 1.0
+    negatives: int = 50
+    init: Init = "random"
+    init_scale: float = 0.1
+    max_radius: float = BALL_RADIUS
+    trace_every: int = 0
+
+    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {"init_scale": ("init", "construct")}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("init", self.init, get_args(Init))
+        for name, least in (("epochs", 0), ("negatives", 1), ("trace_every", 0)):
+            require_whole(name, getattr(self, name), least)
+        require(is_positive(self.lr), f"lr must be a positive number, not {self.lr}: published runs use 0.3 to 1")
+        _require_fraction("init_scale", self.init_scale)
+        _require_radius(self.max_radius)
+
+    @property
+    def epochs_to_train(self) -> int:
+        """All epochs."""
+        return self.epochs
+
+    @property
+    def starts_from_construction(self) -> bool:
+        """Whether the first vectors are a construction drawn together, not random ones."""
+        return self.init == "construct"
+
+    @property
+    def first_radius(self) -> float:
+        """Hyperbolic radius of the ball that random first vectors are drawn from."""
+        return 0.002
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxSettings(EpochSettings):
+    """Of the training on a softmax over all nodes with free sharpness.
+
+    Parameters
+    ----------
+    sharpness
+        Factor on distances in the softmax at the start; it rises eightfold. It is the curvature of the space in other
+        words: the sharper, the smaller the radius in which everything takes place, and the flatter the space there.
+    """
+
+    sharpness: float = 20.0
+    max_radius: float = PUBLISHED_RADIUS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            is_positive(self.sharpness) and self.sharpness <= 1000,
+            f"sharpness must be above 0 and at most 1000, not {self.sharpness}",
+        )
+
+    @property
+    def first_radius(self) -> float:
+        """Within which the first softmax tells hardly anybody apart."""
+        return 1.0 / self.sharpness
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(EpochSettings):
+    """Of a training by gradient descent on equation 2.
+
+    Parameters
+    ----------
+    batch
+        Pairs that published trainers average over; here it only divides the learning rate: a pair moves by lr / batch.
     full_softmax
         Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
         epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
@@ -152,49 +232,29 @@ class TrainingSettings(Settings):
         The reduction of the learning rate during burn-in.
     weighted
         Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
-    init
-        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
-    init_scale
-        Factor on all distances to the origin that draws the construction together, with init construct.
     init_radius
         Hyperbolic radius of the ball that random first vectors are drawn from, with init random.
-    max_radius
-        Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted.
-    trace_every
-        Record illness, MAP, mean rank, loss and radius every so many epochs in the model file; 0 records nothing.
     """
 
-    epochs: int = 1000
-    lr: float = 1.0
     batch: int = 10
-    negatives: int = 50
     full_softmax: bool = False
     burn_in: int = 20
     burn_in_factor: float = 0.01
     weighted: bool = False
-    init: Init = "random"
-    init_scale: float = 0.1
     init_radius: float = 0.002
-    max_radius: float = BALL_RADIUS
-    trace_every: int = 0
 
     goes_with: ClassVar[dict[str, tuple[str, Any]]] = {
-        "init_scale": ("init", "construct"),
+        **EpochSettings.goes_with,
         "init_radius": ("init", "random"),
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("init", self.init, get_args(Init))
-        for name, least in (("epochs", 0), ("batch", 1), ("negatives", 1), ("burn_in", 0), ("trace_every", 0)):
+        for name, least in (("batch", 1), ("burn_in", 0)):
             require_whole(name, getattr(self, name), least)
         for name in ("weighted", "full_softmax"):
             require_flag(name, getattr(self, name))
-        require(is_positive(self.lr), f"lr must be a positive number, not {self.lr}: published runs use 0.3 to 1")
-        for name in ("burn_in_factor", "init_scale"):
-            value = getattr(self, name)
-            require(is_positive(value) and value <= 1, f"{name} must be above 0 and at most 1, not {value}")
-        _require_radius(self.max_radius)
+        _require_fraction("burn_in_factor", self.burn_in_factor)
         require(
             is_positive(self.init_radius) and self.init_radius < self.max_radius,
             f"init_radius must be above 0 and below max_radius ({self.max_radius}), not {self.init_radius}",
@@ -210,14 +270,9 @@ class TrainingSettings(Settings):
         )
 
     @property
-    def epochs_to_train(self) -> int:
-        """All epochs."""
-        return self.epochs
-
-    @property
-    def starts_from_construction(self) -> bool:
-        """Whether the first vectors are a construction drawn together, not random ones."""
-        return self.init == "construct"
+    def first_radius(self) -> float:
+        """As it was set."""
+        return self.init_radius
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,6 +400,10 @@ def _require_radius(radius: Any) -> None:
         is_positive(radius) and radius <= LARGEST_RADIUS,
         f"max_radius must be above 0 and at most {LARGEST_RADIUS:g}, not {radius}: float64 coordinates end there",
     )
+
+
+def _require_fraction(name: str, value: Any) -> None:
+    require(is_positive(value) and value <= 1, f"{name} must be above 0 and at most 1, not {value}")
 
 
 def _require_share(name: str, value: Any) -> None:

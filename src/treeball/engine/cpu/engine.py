@@ -11,6 +11,7 @@ from .full_softmax import train_full_softmax
 from .rank import rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
 from .search_tree import SearchTree
+from .sharp_softmax import adam_step, sharp_gradient
 
 __all__ = ["CpuEngine"]
 
@@ -77,6 +78,44 @@ class CpuEngine:
 
         in_threads(work, range(workers), workers)
         return _trained(counters)
+
+    def descend_softmax(
+        self,
+        vectors: Floats,
+        moments: tuple[Floats, Floats],
+        heads: Codes,
+        positive_ptr: Pointers,
+        positive_idx: Codes,
+        near: Codes,
+        *,
+        sharpness: Floats,
+        rates: Floats,
+        first_epoch: int,
+        steps_before: int,
+        negatives: int,
+        bound: float,
+        seed: int,
+        workers: int,
+    ) -> Trained:
+        """Steps of all nodes at once; each worker has a gradient of its own, and they are added up in order."""
+        gradients = np.zeros((workers, *vectors.shape))
+        losses, failed = np.zeros(workers), np.full(workers, -1)
+        clamped = 0
+        for step, (sharp, rate) in enumerate(zip(sharpness.tolist(), rates.tolist(), strict=True)):
+            gradients[:] = 0.0
+
+            def work(worker: int, sharp: float = sharp, epoch: int = first_epoch + step) -> None:
+                losses[worker], failed[worker] = sharp_gradient(
+                    vectors, heads, positive_ptr, positive_idx, near, negatives, sharp, epoch, seed, worker, workers,
+                    gradients[worker],
+                )  # fmt: skip
+
+            in_threads(work, range(workers), workers)
+            loss = float(losses.sum() / max(1, heads.size))
+            if (failed >= 0).any():
+                return Trained(loss, clamped, (first_epoch + step, int(failed.max())))
+            clamped += adam_step(vectors, gradients.sum(axis=0), *moments, rate, steps_before + step + 1, bound)
+        return Trained(loss, clamped, None)
 
     def rank(
         self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int

@@ -1,0 +1,154 @@
+"""The softmax with free sharpness: its gradient by finite differences, Adam on the ball, resuming, and auto."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import treeball
+from tests import trees
+from treeball import FitSettings, Hierarchy, InputError
+from treeball.engine.cpu.sharp_softmax import adam_step, sharp_gradient
+from treeball.geometry import poincare
+from treeball.methods.auto import resolve
+
+
+def lattice(width, depth):
+    """A DAG in which nearly every node has two parents, side by side."""
+    edges = [
+        ((level, i), (level - 1, j)) for level in range(1, depth) for i in range(width) for j in {i, (i + 1) % width}
+    ]
+    edges += [((0, i), "root") for i in range(width)]
+    return treeball.read([(str(a), str(b)) for a, b in edges])
+
+
+def naive_loss(vectors, hierarchy, objective, k):
+    ptr, idx = hierarchy.positives(objective)
+    total = 0.0
+    for node in range(len(vectors)):
+        own = idx[ptr[node] : ptr[node + 1]]
+        far = np.asarray(poincare.distance(vectors[node], vectors))
+        others = np.setdiff1d(np.arange(len(vectors)), [node, *own])
+        for p in own:
+            total += math.log(1.0 + np.exp(k * (far[p] - far[others])).sum()) / own.size
+    return total
+
+
+@pytest.mark.parametrize("objective", ["parents", "ancestors"])
+@pytest.mark.parametrize("sharpness", [1.0, 7.0, 40.0])
+def test_the_gradient_is_that_of_the_loss_over_all_nodes(objective, sharpness):
+    hierarchy = lattice(3, 3)
+    n, dim = hierarchy.n_nodes, 3
+    vectors = poincare.from_radius(np.random.default_rng(0).normal(size=(n, dim)), np.linspace(0.2, 2.0, n))
+    ptr, idx = hierarchy.positives(objective)
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    near = np.full((n, n), -1, np.int32)  # all non-positives are listed: nothing is left to chance
+    for node in range(n):
+        others = np.setdiff1d(np.arange(n), [node, *idx[ptr[node] : ptr[node + 1]]])
+        near[node, n - others.size :] = others
+    gradient = np.zeros((n, dim))
+    loss, failed = sharp_gradient(vectors, heads, ptr, idx, near, 0, sharpness, 0, 0, 0, 1, gradient)
+    assert failed == -1
+    assert loss == pytest.approx(naive_loss(vectors, hierarchy, objective, sharpness), rel=1e-12)
+    scale = 0.5 * (1.0 - np.square(vectors).sum(axis=1))  # of the frame: a unit vector there is so long here
+    for node in range(n):
+        for axis in range(dim):
+            step = 1e-6 * scale[node]
+            moved = [vectors.copy(), vectors.copy()]
+            moved[0][node, axis] += step
+            moved[1][node, axis] -= step
+            up, down = (naive_loss(one, hierarchy, objective, sharpness) for one in moved)
+            assert gradient[node, axis] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-4)
+
+
+def test_no_sharpness_overflows():
+    hierarchy = lattice(4, 3)
+    vectors = poincare.from_radius(np.random.default_rng(1).normal(size=(hierarchy.n_nodes, 2)), np.full(13, 11.0))
+    ptr, idx = hierarchy.positives("parents")
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    gradient = np.zeros(vectors.shape)
+    near = np.full((13, 1), -1, np.int32)
+    loss, failed = sharp_gradient(vectors, heads, ptr, idx, near, 30, 1000.0, 0, 0, 0, 1, gradient)
+    assert failed == -1
+    assert np.isfinite(loss)
+    assert np.isfinite(gradient).all()
+
+
+def test_a_first_step_of_adam_walks_its_length_along_a_geodesic():
+    rng = np.random.default_rng(2)
+    vectors = poincare.from_radius(rng.normal(size=(5, 3)), np.linspace(0.0, 4.0, 5))
+    gradient = rng.normal(size=(5, 3))
+    gradient[3] = 0.0
+    before = vectors.copy()
+    assert adam_step(vectors, gradient, np.zeros((5, 3)), np.zeros(5), 0.25, 1, 1.0) == 0
+    moved = poincare.distance(before, vectors)
+    np.testing.assert_allclose(moved[[0, 1, 2, 4]], 0.25, rtol=1e-9)
+    assert moved[3] == 0.0
+    unit = -gradient / np.linalg.norm(gradient, axis=1, keepdims=True).clip(1e-300)
+    tangent = unit * (0.25 * 0.5 * (1.0 - np.square(before).sum(axis=1, keepdims=True)))
+    expected = poincare.exp_map(before, tangent)
+    np.testing.assert_allclose(vectors[[0, 1, 2, 4]], np.asarray(expected)[[0, 1, 2, 4]], rtol=1e-9, atol=1e-12)
+    held = poincare.from_radius(np.ones((1, 2)), np.array([3.0]))
+    assert adam_step(held, -np.ones((1, 2)), np.zeros((1, 2)), np.zeros(1), 5.0, 1, math.tanh(2.0)) == 1
+    assert poincare.radius(held)[0] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("objective", ["parents", "ancestors"])
+def test_a_dag_has_no_ill_pair(objective):
+    hierarchy = lattice(8, 5)
+    model = treeball.fit(hierarchy, method="softmax", objective=objective, dim=10, epochs=400, deterministic=True)
+    assert len(model.evaluate().illness) == 0
+    assert model.provenance.settings["sharpness"] == 20.0
+
+
+def test_stopping_where_adam_begins_anew_and_resuming_ends_with_the_same_bytes(tmp_path):
+    settings = FitSettings(method="softmax", dim=4, epochs=410, deterministic=True)
+    hierarchy = lattice(5, 4)
+    whole = treeball.fit(hierarchy, settings).save(tmp_path / "whole.parquet").read_bytes()
+    part = treeball.fit(hierarchy, settings, watch=lambda run, done: run.epoch >= 150)
+    assert part.provenance.epochs_done == 200
+    part.save(tmp_path / "part.parquet")
+    resumed = treeball.fit(hierarchy, settings, resume=treeball.load(tmp_path / "part.parquet"))
+    assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
+
+
+def test_auto_trains_dags_and_compares_with_the_construction(tmp_path):
+    hierarchy = lattice(6, 4)
+    model = treeball.fit(hierarchy, epochs=300, dim=10)
+    plain = treeball.fit(hierarchy, method="construct", heal=True, dim=10)
+    assert model.evaluate().map >= plain.evaluate().map
+    said = [entry.text for entry in model.provenance.log]
+    assert "auto: softmax training, and construct beside it" in said[0]
+    assert f"construct MAP {plain.evaluate().map:.4f}" in said[-1]
+    assert said[-1].endswith("softmax it is")
+    poor = treeball.fit(hierarchy, epochs=1, dim=10)  # one epoch makes nothing of it
+    assert poor.provenance.method == "construct"
+    assert poor.provenance.log[-1].text.endswith("construct it is")
+    assert poor.provenance.scores["map"] == plain.evaluate().map
+
+
+def test_auto_takes_what_uses_all_that_was_given():
+    dag = lattice(4, 3)
+    assert resolve(dag, {}).settings.method == "softmax"
+    assert resolve(dag, {"sharpness": 5.0}).settings.sharpness == 5.0
+    with pytest.raises(InputError, match="construct, which auto chose, does not use batch"):
+        resolve(dag, {"batch": 5})
+    assert resolve(dag, {"objective": "ancestors"}).settings.method == "softmax"
+    assert resolve(dag, {"objective": "ancestors", "dim": 5}).settings.method == "sharpened"
+    assert resolve(dag, {"objective": "ancestors", "dilation": 2.0}).settings.method == "sharpened"
+    edges = trees.star(20_002)
+    large = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
+    assert resolve(large, {"objective": "ancestors"}).settings.method == "sharpened"
+    assert resolve(large, {}).settings.method == "construct"
+
+
+def test_settings_of_the_softmax_are_checked():
+    for wrong in ({"sharpness": 0.0}, {"sharpness": float("nan")}, {"sharpness": 2000.0}):
+        with pytest.raises(InputError, match="sharpness must be above 0"):
+            FitSettings(method="softmax", **wrong)
+    with pytest.raises(InputError, match="does not use batch"):
+        treeball.fit(lattice(3, 3), method="softmax", batch=5)
+    with pytest.raises(InputError, match="poincare does not use sharpness"):
+        treeball.fit(lattice(3, 3), method="poincare", sharpness=5.0)
