@@ -186,3 +186,42 @@ def test_a_step_that_overflows_is_named_by_epoch_and_node(engine):
     epoch, node = done.failed
     assert epoch == 7
     assert 0 <= node < n
+
+
+def test_a_descent_of_all_nodes_lowers_the_loss_and_names_failures(engine):
+    space, n = SPACES["poincare"], 70
+    ptr, idx = positives_of(n, seed=6)
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    near = np.full((n, 1), -1, np.int32)
+
+    def descend(rate):
+        vectors = space.initial(np.random.default_rng(0), n, 4, 0.1)
+        moments = (np.zeros((n, 4)), np.zeros(n))
+        done = [
+            engine.descend_softmax(
+                vectors,
+                moments,
+                heads,
+                ptr,
+                idx,
+                near,
+                sharpness=np.full(10, 10.0),
+                rates=np.full(10, rate),
+                first_epoch=first,
+                steps_before=first,
+                negatives=60,
+                bound=space.bound(12.0),
+                seed=0,
+                workers=1,
+            )
+            for first in range(0, 60, 10)
+        ]
+        return vectors, done
+
+    vectors, done = descend(0.05)
+    assert done[-1].loss < 0.5 * done[0].loss
+    assert done[-1].failed is None
+    assert np.array_equal(vectors, descend(0.05)[0])
+    _, failed = descend(math.nan)
+    assert failed[0].failed is not None
+    assert failed[0].failed[0] == 1  # the first step spoils the vectors, the second meets them

@@ -279,18 +279,18 @@ def test_fewer_than_two_dimensions_are_refused(dim: int) -> None:
 @given(st.integers(3, 5000))
 def test_in_the_plane_polygons_are_exact(n: int) -> None:
     angle = 2 * math.pi / n
-    assert capacity.largest_planar_code(angle) == n
-    assert capacity.largest_planar_code(angle * (1 + 1e-12)) == n - 1
-    assert capacity.largest_planar_code(angle * (1 - 1e-12)) == n
+    assert capacity.largest_planar_fan(angle) == n
+    assert capacity.largest_planar_fan(angle * (1 + 1e-12)) == n - 1
+    assert capacity.largest_planar_fan(angle * (1 - 1e-12)) == n
 
 
 def test_planar_codes_of_wide_angles() -> None:
-    np.testing.assert_array_equal(capacity.largest_planar_code([math.pi, 3.2, 2.0]), [2, 1, 3])
+    np.testing.assert_array_equal(capacity.largest_planar_fan([math.pi, 3.2, 2.0]), [2, 1, 3])
 
 
 @given(st.floats(0.0, 12.0))
 def test_in_the_plane_the_lower_bound_holds_and_the_upper_one_is_passed_by_at_most_three(radius: float) -> None:
-    exact = int(capacity.largest_planar_code(capacity.theta(radius)))
+    exact = int(capacity.largest_planar_fan(capacity.theta(radius)))
     bound = float(capacity.lower_bound(radius, 2))
     assert math.floor(bound) <= exact
     # The same number serves as upper bound, which it is not: 2 pi / theta_r exceeds it by up to 2.9 e^(-r/2).
@@ -299,7 +299,7 @@ def test_in_the_plane_the_lower_bound_holds_and_the_upper_one_is_passed_by_at_mo
 
 def test_in_the_plane_the_upper_bound_is_passed_even_at_large_radius() -> None:
     radius = float(capacity.radius_for_angle(2 * math.pi / 1000))
-    assert capacity.largest_planar_code(capacity.theta(radius) * (1 - 1e-12)) == 1000
+    assert capacity.largest_planar_fan(capacity.theta(radius) * (1 - 1e-12)) == 1000
     assert capacity.upper_bound(radius, 2) < 1000
 
 
@@ -395,18 +395,18 @@ def test_the_asymptotic_cap_approaches_the_exact_one(dim: int) -> None:
     assert np.abs(ratio - 1).max() < 4.0 / dim
 
 
-def test_the_code_constant_is_the_printed_one_and_tends_to_log_2_over_sqrt_3() -> None:
+def test_the_fan_constant_is_the_printed_one_and_tends_to_log_2_over_sqrt_3() -> None:
     for angle in (1e-6, 0.1, 0.5, 1.0):
         with mpmath.workdps(40):
             sine, cosine = mpmath.sin(angle), mpmath.cos(angle)
             exact = mpmath.log(sine**2 / mpmath.sqrt((1 - cosine) ** 2 * (1 + 2 * cosine)))
-        assert float(capacity.code_constant(angle)) == pytest.approx(float(exact), rel=1e-13)
-    assert float(capacity.code_constant(1e-9)) == pytest.approx(math.log(2 / math.sqrt(3)), rel=1e-14)
+        assert float(capacity.fan_constant(angle)) == pytest.approx(float(exact), rel=1e-13)
+    assert float(capacity.fan_constant(1e-9)) == pytest.approx(math.log(2 / math.sqrt(3)), rel=1e-14)
 
 
 @pytest.mark.parametrize("dim", [3, 10, 16, 17, 128])
 def test_the_lower_bound_is_the_size_of_a_code_of_angle_theta(dim: int) -> None:
     """The closed form replaces sin(theta_r) by 2 e^(-r/2), cos by 1 and c by its limit: equal for large r."""
     for radius, tolerance in ((10.0, 0.02), (20.0, 1e-6)):
-        size = capacity.log_code_size(capacity.theta(radius), dim)
+        size = capacity.log_fan_size(capacity.theta(radius), dim)
         assert float(size) == pytest.approx(float(capacity.log_lower_bound(radius, dim)), abs=tolerance * dim)

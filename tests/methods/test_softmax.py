@@ -145,9 +145,9 @@ def test_auto_takes_what_uses_all_that_was_given():
 
 
 def test_settings_of_the_softmax_are_checked():
-    for wrong in ({"sharpness": 0.0}, {"sharpness": float("nan")}, {"sharpness": 2000.0}):
+    for wrong in (0.0, float("nan"), 2000.0):
         with pytest.raises(InputError, match="sharpness must be above 0"):
-            FitSettings(method="softmax", **wrong)
+            FitSettings(method="softmax", sharpness=wrong)
     with pytest.raises(InputError, match="does not use batch"):
         treeball.fit(lattice(3, 3), method="softmax", batch=5)
     with pytest.raises(InputError, match="poincare does not use sharpness"):

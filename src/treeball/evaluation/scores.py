@@ -44,7 +44,7 @@ def rank_by_score(
         sources = np.sort(np.random.default_rng(seed).choice(with_positives, sample, replace=False))
     ptr, idx = positives_of(sources, positives)
     ranks, precision = np.empty(idx.size, np.int64), np.empty(sources.size)
-    offender, margin = np.full(sources.size, -1, np.int64), math.inf
+    offender = np.full(sources.size, -1, np.int64)
     step = max(1, _BLOCK // max(1, hierarchy.n_nodes))
     for begin in range(0, sources.size, step):
         part = sources[begin : begin + step]
@@ -68,6 +68,5 @@ def rank_by_score(
             first = int(np.argmin(near))
             if np.isfinite(near[first]):
                 offender[place] = first
-                farthest = float(reach.max())
-                margin = min(margin, float(near[first]) / farthest if farthest > 0 else math.inf)
-    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, margin)
+    # A score may be negative: a ratio of two says nothing.
+    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, math.inf)

@@ -3,7 +3,7 @@
 The local capacity of (A, r) is the largest number of points within distance r of A, any two of which are
 farther from each other than from A. An isometry brings A to the origin, and pushing the points out along
 their rays to the sphere of radius r keeps the condition. So the question is how many directions can be
-pairwise theta_r apart: the size A(d, theta_r) of the largest spherical code.
+pairwise theta_r apart: the size A(d, theta_r) of the largest spherical code, here called a fan.
 
 `lower_bound` and `upper_bound` are the paper's closed forms, for r that is "not very small"; docs/capacity.md
 says what that means. `guaranteed` and `ceiling` are elementary volume bounds, true for every r >= 0. Each
@@ -22,14 +22,14 @@ from ._float64 import FloatArray, as_float64
 __all__ = [
     "angle_between_siblings",
     "ceiling",
-    "code_constant",
+    "fan_constant",
     "guaranteed",
     "insufficient",
-    "largest_planar_code",
+    "largest_planar_fan",
     "log_cap_fraction",
     "log_cap_fraction_asymptotic",
     "log_ceiling",
-    "log_code_size",
+    "log_fan_size",
     "log_guaranteed",
     "log_lower_bound",
     "log_upper_bound",
@@ -135,7 +135,7 @@ def insufficient(children: ArrayLike, radius: ArrayLike, dim: int) -> NDArray[np
     return verdict
 
 
-def largest_planar_code(angle: ArrayLike) -> NDArray[np.int64]:
+def largest_planar_fan(angle: ArrayLike) -> NDArray[np.int64]:
     """How many directions of the plane can be pairwise `angle` apart:  floor(2 pi / angle), or 1 beyond pi.
 
     Exact, so in two dimensions it makes every bound unnecessary.
@@ -203,7 +203,7 @@ def log_cap_fraction_asymptotic(angle: ArrayLike, dim: int) -> FloatArray:
     return log_share
 
 
-def code_constant(angle: ArrayLike) -> FloatArray:
+def fan_constant(angle: ArrayLike) -> FloatArray:
     """The paper's c(angle) = log(sin²(angle) / sqrt((1 - cos(angle))² (1 + 2 cos(angle)))).
 
     It is log((1 + cos) / sqrt(1 + 2 cos)), the form used here because nothing cancels in it, and tends to log(2/sqrt 3)
@@ -214,14 +214,14 @@ def code_constant(angle: ArrayLike) -> FloatArray:
     return constant
 
 
-def log_code_size(angle: ArrayLike, dim: int) -> FloatArray:
-    """Logarithm of the paper's lower bound on A(d, angle), the size of the largest code, for d >= 3.
+def log_fan_size(angle: ArrayLike, dim: int) -> FloatArray:
+    """Logarithm of the paper's lower bound on A(d, angle), the size of the largest fan, for d >= 3.
 
     1 / s_d(angle) for d <= 16 and c(angle) d / s_d(angle) beyond, with s_d in its asymptotic form. `log_lower_bound` is
     this at theta_r, where sin(theta_r) is about 2 e^(-r/2).
     """
     size = -log_cap_fraction_asymptotic(angle, dim)
-    return size if _checked(dim) <= 16 else size + np.log(code_constant(angle) * dim)
+    return size if _checked(dim) <= 16 else size + np.log(fan_constant(angle) * dim)
 
 
 def _lower_line(dim: int) -> tuple[float, float]:

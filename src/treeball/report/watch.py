@@ -25,7 +25,7 @@ class WatchSettings:
     tensorboard
         Folder to write TensorBoard event files to: loss, MAP, illness, radius and pairs per second.
     snapshots
-        Keep so many snapshots of the training beside the model, for treeball plot --animate; 0 keeps none.
+        Keep about so many snapshots of the training beside the model, for treeball plot --animate; 0 keeps none.
     """
 
     live: bool = False

@@ -57,7 +57,7 @@ class ReadSettings:
     encoding
         Text encoding; 'auto' is UTF-8, or UTF-16 with a byte order mark.
     root
-        Name of the node that is added to join several roots.
+        Name of the virtual root, which joins several roots.
     reduce
         Remove edges that others imply; 'auto' does so for an exact transitive closure only.
     part
