@@ -20,8 +20,8 @@ def lattice(width, depth):
     edges = [
         ((level, i), (level - 1, j)) for level in range(1, depth) for i in range(width) for j in {i, (i + 1) % width}
     ]
-    edges += [((0, i), "root") for i in range(width)]
-    return treeball.read([(str(a), str(b)) for a, b in edges])
+    named = [(str(a), str(b)) for a, b in edges] + [(str((0, i)), "root") for i in range(width)]
+    return treeball.read(named)
 
 
 def naive_loss(vectors, hierarchy, objective, k):
@@ -132,7 +132,7 @@ def test_auto_trains_dags_and_compares_with_the_construction(tmp_path):
 def test_auto_takes_what_uses_all_that_was_given():
     dag = lattice(4, 3)
     assert resolve(dag, {}).settings.method == "softmax"
-    assert resolve(dag, {"sharpness": 5.0}).settings.sharpness == 5.0
+    assert resolve(dag, {"sharpness": 5.0}).settings.to_dict()["sharpness"] == 5.0
     with pytest.raises(InputError, match="construct, which auto chose, does not use batch"):
         resolve(dag, {"batch": 5})
     assert resolve(dag, {"objective": "ancestors"}).settings.method == "softmax"
