@@ -152,3 +152,53 @@ def test_settings_of_the_softmax_are_checked():
         treeball.fit(lattice(3, 3), method="softmax", batch=5)
     with pytest.raises(InputError, match="poincare does not use sharpness"):
         treeball.fit(lattice(3, 3), method="poincare", sharpness=5.0)
+
+
+def families():
+    """Small DAGs of many shapes."""
+    rng = np.random.default_rng(0)
+
+    def layered(widths, more):
+        above, edges = ["root"], []
+        for level, width in enumerate(widths):
+            here = [f"{level}.{i}" for i in range(width)]
+            for node in here:
+                parents = rng.choice(len(above), min(len(above), 1 + rng.binomial(2, more)), replace=False)
+                edges += [(node, above[parent]) for parent in parents]
+            above = here
+        return edges
+
+    def random(n, most):
+        return [(f"{i}", f"{j}") for i in range(1, n) for j in rng.choice(i, min(i, 1 + rng.integers(0, most)), False)]
+
+    def tree_plus(n, share):
+        edges = {(f"{i}", f"{rng.integers(max(0, i // 4 - 2), max(1, i // 2))}") for i in range(1, n)}
+        extra = [sorted(rng.choice(n, 2, replace=False)) for _ in range(int(share * n))]
+        return sorted(edges | {(f"{low}", f"{high}") for high, low in extra})
+
+    yield "layered", layered([4, 15, 60], 0.5)
+    yield "two wide layers", layered([2, 40, 50], 0.7)
+    yield "random, two parents", random(90, 2)
+    yield "random, three parents", random(90, 3)
+    yield "random, six parents", random(60, 6)
+    yield "tree and 1 % more edges", tree_plus(120, 0.01)
+    yield "tree and 10 % more edges", tree_plus(120, 0.1)
+    yield "tree and 50 % more edges", tree_plus(120, 0.5)
+    corners = [(f"{side}{i}", f"t{i}") for i in range(15) for side in "ab"]
+    yield "chain of diamonds", corners + [(f"t{i + 1}", f"{side}{i}") for i in range(15) for side in "ab"]
+    yield "one diamond", [("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")]
+
+
+FAMILIES = dict(families())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["parents", "ancestors"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_auto_is_never_below_a_plain_method(name, objective):
+    hierarchy = treeball.read(FAMILIES[name])
+    auto = treeball.fit(hierarchy, objective=objective).evaluate()
+    for method in ("poincare", "ga-dl-rw", "construct"):
+        plain = treeball.fit(hierarchy, method=method, objective=objective, seed=1).evaluate()
+        assert auto.map >= plain.map - 0.002
+        assert auto.mean_rank <= plain.mean_rank + 0.01
