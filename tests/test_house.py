@@ -116,6 +116,10 @@ def test_what_was_evaluated_once_is_not_evaluated_again(monkeypatch):
     model = treeball.fit(EDGES, dim=3)
     monkeypatch.setattr("treeball.evaluation._evaluate.rank", None)
     assert model.evaluate() is model.evaluate()
+    with pytest.raises(TypeError):
+        model.evaluate(**{"sampel": 3})
+    with pytest.raises(InputError, match="seed"):
+        model.evaluate(seed=-3)
 
 
 def test_weights_of_edges_survive_in_the_model_file():
@@ -182,6 +186,16 @@ def test_points_beside_the_hyperboloid_are_refused():
     assert Embedding(points.astype(np.float32), hierarchy, "lorentz").dim == 3
     with pytest.raises(InputError, match="not on the hyperboloid"):
         Embedding(np.sqrt(2.0) * points, hierarchy, "lorentz")
+
+
+def test_a_hyperboloid_in_single_precision_stays_one():
+    hierarchy = treeball.read(EDGES)
+    ball = poincare.from_radius(np.random.default_rng(0).normal(size=(45, 3)), np.linspace(0.1, 8.0, 45))
+    model = Embedding(ball_to_hyperboloid(ball), hierarchy, "lorentz")
+    model.export("single.parquet", dtype="float32")
+    again = treeball.load(treeball.load("single.parquet").save("again.parquet"))
+    assert Embedding(again.vectors, hierarchy, "lorentz").dim == 3
+    assert again.insert([("new", "inner 1")]).placed == ["new"]
 
 
 def test_the_importer_judges_the_hyperboloid_absolutely():
@@ -255,6 +269,8 @@ def test_a_score_of_ones_own_ranks_like_the_distance_it_is():
     assert treeball.evaluate(model, score=distance, sample=7).ranking.sources.size == 7
     with pytest.raises(InputError, match="shape"):
         treeball.evaluate(model, score=lambda embedding, nodes: np.zeros(3))
+    beyond = treeball.evaluate(model, score=lambda embedding, nodes: np.full((nodes.size, len(embedding)), np.inf))
+    assert beyond.mean_rank == 44
     with pytest.raises(InputError, match="NaN"):
         treeball.evaluate(model, score=lambda embedding, nodes: np.full((nodes.size, len(embedding)), np.nan))
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 PACKAGE = "treeball"
 NAMES = {
-    *("poincare", "lorentz", "euclidean", "sarkar", "construct", "sharpened"),
+    *("poincare", "lorentz", "euclidean", "sarkar", "construct", "sharpened", "softmax"),
     *("ga-dl", "ga-dl-rw", "ga-rw", "imported"),
 }
 RECORD = {"method", "objective", "settings", "version", "epochs_done", "log", "scores", "trace", "healing", "imported"}

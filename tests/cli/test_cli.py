@@ -456,7 +456,7 @@ def test_auto_constructs_certifies_and_says_so(catalog, capsys):
 def test_auto_finds_a_dimension(catalog, capsys):
     assert run(["fit", str(catalog), "--dim", "auto", "-o", "auto.parquet"]) == 0
     captured = capsys.readouterr()
-    assert "dimension 2 is the smallest without ill nodes" in captured.err
+    assert "dimension 2 is the smallest in which a construction leaves no ill node" in captured.err
     assert "construct, dimension 2" in captured.out
 
 

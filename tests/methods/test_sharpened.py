@@ -156,11 +156,14 @@ def test_weights_of_edges_are_refused_where_every_node_counts_the_same():
 
 def test_auto_keeps_what_was_set_and_says_where_it_starts():
     tree = balanced(2, 3)
-    kept, (reason,), _ = resolve(tree, {"objective": "ancestors", "lr": 5.0, "dilation": 2.0, "init_scale": 0.5})
+    kept, (reason, excluded), _ = resolve(
+        tree, {"objective": "ancestors", "lr": 5.0, "dilation": 2.0, "init_scale": 0.5}
+    )
     assert isinstance(kept, SharpenedSettings)
     assert (kept.method, kept.init, kept.full_softmax) == ("sharpened", "construct", True)
     assert (kept.lr, kept.dilation, kept.init_scale, kept.burn_in) == (5.0, 2.0, 0.5, 0)
     assert "from a construction, against all nodes" in reason
+    assert excluded.endswith("does not use dilation")
     edges = trees.star(20_002)
     large = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
     taken, (reason,), _ = resolve(large, {"objective": "ancestors"})

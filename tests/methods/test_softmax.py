@@ -108,7 +108,7 @@ def test_stopping_where_adam_begins_anew_and_resuming_ends_with_the_same_bytes(t
     hierarchy = lattice(5, 4)
     whole = treeball.fit(hierarchy, settings).save(tmp_path / "whole.parquet").read_bytes()
     part = treeball.fit(hierarchy, settings, watch=lambda run, done: run.epoch >= 150)
-    assert part.provenance.epochs_done == 200
+    assert part.provenance.epochs_done == 160
     part.save(tmp_path / "part.parquet")
     resumed = treeball.fit(hierarchy, settings, resume=treeball.load(tmp_path / "part.parquet"))
     assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
@@ -133,7 +133,10 @@ def test_auto_takes_what_uses_all_that_was_given():
     dag = lattice(4, 3)
     assert resolve(dag, {}).settings.method == "softmax"
     assert resolve(dag, {"sharpness": 5.0}).settings.to_dict()["sharpness"] == 5.0
-    with pytest.raises(InputError, match="construct, which auto chose, does not use batch"):
+    with pytest.raises(
+        InputError,
+        match="softmax, which auto chose, does not use batch: leave it out, or name a method that does, such as",
+    ):
         resolve(dag, {"batch": 5})
     assert resolve(dag, {"objective": "ancestors"}).settings.method == "softmax"
     assert resolve(dag, {"objective": "ancestors", "dim": 5}).settings.method == "sharpened"
@@ -146,7 +149,7 @@ def test_auto_takes_what_uses_all_that_was_given():
 
 def test_settings_of_the_softmax_are_checked():
     for wrong in (0.0, float("nan"), 2000.0):
-        with pytest.raises(InputError, match="sharpness must be above 0"):
+        with pytest.raises(InputError, match="sharpness must be between 1 and 1000"):
             FitSettings(method="softmax", sharpness=wrong)
     with pytest.raises(InputError, match="does not use batch"):
         treeball.fit(lattice(3, 3), method="softmax", batch=5)
@@ -202,3 +205,28 @@ def test_auto_is_never_below_a_plain_method(name, objective):
         plain = treeball.fit(hierarchy, method=method, objective=objective, seed=1).evaluate()
         assert auto.map >= plain.map - 0.002
         assert auto.mean_rank <= plain.mean_rank + 0.01
+
+
+def test_relatives_by_geometry_come_with_a_warning_where_there_are_several_parents():
+    model = treeball.fit(lattice(4, 3), epochs=100)
+    with pytest.warns(UserWarning, match="have several parents"):
+        model.ancestors_of("(2, 0)")
+    assert set(model.ancestors_of("(1, 0)", source="hierarchy")) == {"(0, 0)", "(0, 1)", "root"}
+
+
+def test_the_dimension_is_found_before_the_method_is_chosen():
+    tree = treeball.read("example:mammals")
+    chosen = resolve(tree, {"objective": "ancestors", "dim": "auto"}).settings
+    assert (chosen.method, chosen.dim) == ("sharpened", 2)
+    with pytest.raises(InputError, match="dim must be a whole number"):
+        treeball.fit(tree, objective="ancestors", dim="abc")
+
+
+def test_what_a_rival_made_says_what_led_to_it(tmp_path):
+    hierarchy = lattice(6, 4)
+    poor = treeball.fit(hierarchy, epochs=1, dim=10, trace_every=1)
+    assert poor.provenance.log[0].text.startswith("auto: softmax training")
+    assert poor.provenance.trace[0]["epoch"] == 1
+    assert set(poor.provenance.log[-1].facts["compared"]) == {"softmax", "construct"}
+    with pytest.raises(InputError, match="the model was made by construct, and this would be a training by softmax"):
+        treeball.fit(hierarchy, epochs=10, dim=10, trace_every=1, resume=poor)

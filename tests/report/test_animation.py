@@ -176,7 +176,9 @@ def test_a_resumed_training_keeps_its_first_snapshots(pairs, tmp_path):
 
 def test_a_method_without_epochs_is_not_watched(pairs):
     for options in ({"snapshots": 5}, {"live": True}, {"tensorboard": Path("log")}):
-        with pytest.raises(InputError, match=f"--{next(iter(options))} watch a training, and sarkar has none"):
+        with pytest.raises(
+            InputError, match=f"no training to watch with --{next(iter(options))}, for sarkar has no epochs"
+        ):
             WatchSettings(**options).require_training(0, "sarkar")
     WatchSettings().require_training(0, "sarkar")
 

@@ -51,7 +51,7 @@ def ask(
     json
         Print one JSON object a line, one for each question.
     """
-    from ..embedding._questions import NO_PARENTS
+    from ..embedding._questions import doubt_of
     from ..io.model_file import load
     from .node_arguments import questions
 
@@ -59,8 +59,9 @@ def ask(
         raise InputError("--depth goes with the question subtree")
     embedding = load(model)
     asked = questions(embedding.names, nodes, from_file, size=2 if question in _OF_TWO else 1)
-    if source == "geometry" and embedding.objective == "ancestors":
-        say(f"{NO_PARENTS}: ask with --from hierarchy")
+    doubt = doubt_of(embedding, source)
+    if doubt:
+        say(f"{doubt}: ask with --from hierarchy")
     answers = _answers(embedding, question, asked, source, depth)
     if json:
         for names, answer in zip(asked, answers, strict=True):

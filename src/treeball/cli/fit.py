@@ -66,23 +66,26 @@ def fit(
         say(reason)
     epochs = chosen.epochs_to_train
     watching.require_training(epochs, chosen.method)
-    before = _resume_point(output, checkpoint) if resume else None
+    if resume and not epochs:
+        say(f"there is nothing to resume: {chosen.method} has no epochs, and is done anew")
+    before = _resume_point(output, checkpoint) if resume and epochs else None
     if before is not None:
         say(f"resuming at epoch {begin(hierarchy, chosen, before).epoch} of {epochs}")
     elif checkpoint.exists():
         say(f"starting afresh; --resume would go on from {checkpoint}")
     with watching.observers(output, say) as observers:
         embedding = embed(hierarchy, choice, resume=before, checkpoints=checkpoints, watch=observers, progress=True)
-        observers.finish(embedding)
+        # Where another method was better, those who watched the training see how that ended.
+        observers.finish(embedding if embedding.provenance.method == chosen.method else None)
     embedding.save(output)
     made = embedding.provenance
     constructed = made.method != chosen.method  # a rival was better
     finished = constructed or made.epochs_done >= epochs
     if not finished:
         say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {output}; go on with --resume")
-    for entry in made.log[0 if constructed else len(choice.reasons) :]:
+    for entry in made.log[len(choice.reasons) :]:
         say(f"epoch {entry.epoch}: {entry.text}" if epochs and not constructed else entry.text)
-    evaluation = embedding.evaluate()
+    evaluation = embedding.evaluate(threads=chosen.threads)
     if json:
         print_json(evaluation.to_dict())
     else:

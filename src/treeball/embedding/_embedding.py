@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import require_whole
 from ..errors import InputError
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
@@ -26,6 +27,7 @@ from ._suggest_parent import Suggestion, suggest_parent
 if TYPE_CHECKING:
     from ..engine.cpu.search_tree import SearchTree
     from ..evaluation import Comparison, Evaluation
+    from ..evaluation.scores import Score
     from ..io.vectors import Export
     from ..methods import Healing, Insertion
     from ..report.diagnose import Diagnosis
@@ -64,6 +66,8 @@ class Embedding(Questions):
                 "give one row per node"
             )
         _require_points(vectors, hierarchy, space, roundoff)
+        if roundoff > UNIT_ROUNDOFF:
+            vectors = space.made_exact(vectors)
         vectors.flags.writeable = False
         self.vectors = vectors
         self.hierarchy = hierarchy
@@ -111,7 +115,7 @@ class Embedding(Questions):
         method = self.provenance.method or "unknown method"
         return f"<Embedding of {len(self):,} nodes, {self.geometry} dim {self.dim}, {method}>"
 
-    # ---- distances; what else one can ask is in treeball.embedding._questions ----
+    # ---- distances; what else one can ask is in `_questions` ----
 
     def distances_between(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
         """Distances of pairs of nodes given by their codes, which broadcast."""
@@ -162,19 +166,28 @@ class Embedding(Questions):
 
     # ---- scores and files ----
 
-    def evaluate(self, objective: Objective | None = None, **options: Any) -> Evaluation:
+    def evaluate(
+        self,
+        objective: Objective | None = None,
+        *,
+        sample: int | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        score: Score | None = None,
+    ) -> Evaluation:
         """Scores against the hierarchy; see :func:`treeball.evaluate`. Exact ones are kept.
 
         They are those of all nodes: whoever leaves the sample to us, or asks for none, gets them again at once.
         """
         from ..evaluation import evaluate
 
+        require_whole("seed", seed, 0)
+        require_whole("threads", threads, 0)
         objective = objective or self.objective
-        known = self._evaluations.get(objective)
-        if known is not None and not options.get("sample") and "score" not in options:
-            return known
-        evaluation = evaluate(self, objective, **options)
-        if evaluation.ranking.is_exact and "score" not in options:
+        if score is None and sample in (None, 0) and objective in self._evaluations:
+            return self._evaluations[objective]
+        evaluation = evaluate(self, objective, sample=sample, seed=seed, threads=threads, score=score)
+        if score is None and evaluation.ranking.is_exact:
             self._evaluations[objective] = evaluation
         return evaluation
 
@@ -188,7 +201,7 @@ class Embedding(Questions):
         return save(self, Path(path))
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
-        """Write the vectors for other tools; see :func:`treeball.io.vectors._export.export`."""
+        """Write the vectors for other tools; see :func:`treeball.io.vectors.export`."""
         from ..io.vectors import export
 
         return export(self, Path(path), **options)

@@ -200,10 +200,11 @@ class Provenance:
         given = {name: value for name, value in record.items() if name in known and value is not None}
         other = {name: value for name, value in record.items() if name not in known and name != "record"}
         try:
+            version = _whole(record.get("record", 1))
             given = {name: _CHECKS[name](value) for name, value in given.items()}
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise InputError(f"its record of what made it is damaged: {' '.join(str(error).split())[:100]}") from None
-        if int(record.get("record", 1)) < RECORD_VERSION:
+        if version < RECORD_VERSION:
             given["settings"] = {
                 _RENAMED_SETTINGS.get(name, name): value for name, value in given.get("settings", {}).items()
             }

@@ -22,6 +22,10 @@ NO_PARENTS = (
     "this model was made for the objective ancestors, so a nearest node need not be a parent, and the hierarchy that "
     "geometry shows is not the true one"
 )
+ONE_PARENT = (
+    "nodes of this hierarchy have several parents, and nearest nodes show one of each, so the hierarchy that geometry "
+    "shows is not the whole one"
+)
 
 
 class Questions:
@@ -161,6 +165,16 @@ class Questions:
 
 
 def _warn_of_no_parents(embedding: Any, source: Source) -> None:
-    """Warn whoever asks geometry for relatives where nearest nodes are not parents."""
-    if source == "geometry" and embedding.objective == "ancestors":
-        warnings.warn(f"{NO_PARENTS}: ask with source='hierarchy'", stacklevel=3)
+    """Warn whoever asks geometry for relatives where nearest nodes are not parents, or not all of them."""
+    doubt = doubt_of(embedding, source)
+    if doubt:
+        warnings.warn(f"{doubt}: ask with source='hierarchy'", stacklevel=3)
+
+
+def doubt_of(embedding: Any, source: Source) -> str:
+    """Why relatives that geometry shows may not be the true ones; empty where they are."""
+    if source != "geometry":
+        return ""
+    if embedding.objective == "ancestors":
+        return NO_PARENTS
+    return "" if embedding.hierarchy.is_tree else ONE_PARENT

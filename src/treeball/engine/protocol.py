@@ -18,7 +18,7 @@ class Trained:
     Attributes
     ----------
     loss
-        Mean loss of a pair in the last of them, weighted.
+        Mean loss of a pair, weighted, or of a node in the last of them.
     clamped
         How often a vector was clamped to the largest radius.
     failed
@@ -31,7 +31,7 @@ class Trained:
 
 
 class Engine(Protocol):
-    """What a device can do. Vectors are float64 (n, width) and are changed in place by the two trainings."""
+    """What a device can do. Vectors are float64 (n, width) and are changed in place by the trainings."""
 
     name: str
 

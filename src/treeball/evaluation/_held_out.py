@@ -112,7 +112,7 @@ def evaluate_held_out(
     Parameters
     ----------
     held_out
-        Pairs (node, parent), in this order: a file that :func:`treeball.evaluation._split.split` wrote, or anything
+        Pairs (node, parent), in this order: a file that :func:`treeball.split` wrote, or anything
         :func:`treeball.read` takes.
     objective
         Whether a node's known parents or all its known ancestors are left out of the ranking; by default what the model

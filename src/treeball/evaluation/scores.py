@@ -57,16 +57,16 @@ def rank_by_score(
         for row, source in enumerate(part.tolist()):
             place = begin + row
             own = slice(ptr[place], ptr[place + 1])
-            near = table[row]
-            reach = near[idx[own]]
-            near[idx[own]] = near[source] = np.inf
+            rival = np.ones(hierarchy.n_nodes, np.bool_)
+            rival[idx[own]] = rival[source] = False
+            rivals = np.flatnonzero(rival)
+            near, reach = table[row, rivals], table[row, idx[own]]
             closer = (near[:, None] <= reach).sum(axis=0)
             ranks[own] = closer + 1
             order = np.argsort(closer, kind="stable")
             number = np.arange(1, order.size + 1)
             precision[place] = float((number / (number + closer[order])).mean())
-            first = int(np.argmin(near))
-            if np.isfinite(near[first]):
-                offender[place] = first
+            if rivals.size:
+                offender[place] = rivals[np.argmin(near)]
     # A score may be negative: a ratio of two says nothing.
     return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, math.inf)

@@ -85,6 +85,10 @@ class Space(ABC):
         """
         return np.zeros(len(vectors), np.bool_), ""
 
+    def made_exact(self, vectors: Floats) -> Floats:
+        """Points of the space from vectors that are some up to coarse rounding, as those of float32 are."""
+        return vectors
+
     @abstractmethod
     def origin(self, dim: int) -> Floats:
         """The point (width,) from which radii are measured."""
@@ -188,6 +192,10 @@ class Hyperboloid(Ball):
             allowed = 1e-6 + 64.0 * roundoff * np.square(time)
             wrong = ~((np.abs(square - 1.0) <= allowed) & (time > 0.0))
         return wrong, "is not on the hyperboloid (time first, time² - |space|² = 1)"
+
+    def made_exact(self, vectors: Floats) -> Floats:
+        """With the time that goes with space."""
+        return np.asarray(lorentz.project(vectors))
 
     def origin(self, dim: int) -> Floats:
         """Time 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> A
 
     The virtual root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
     """
-    import pandas as pd
+    pd = _library("pandas")
 
     from ..geometry.coordinates import column_names, to_kind
 
@@ -39,7 +40,7 @@ def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
     """An embedding from a DataFrame: nodes in the index or a column ``node``, numbers in all columns but ``parent``.
 
     The hierarchy is anything :func:`treeball.read` takes, by default the column ``parent``. `options` are those of
-    :func:`treeball.io.vectors._import.import_vectors`.
+    :func:`treeball.import_vectors`.
     """
     from ..geometry.coordinates import kind_of_columns
     from .vectors._import import embedding_of
@@ -67,7 +68,7 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     Edges have their ``weight`` where the hierarchy has weights. Of an embedding, nodes have their ``vector`` and edges
     their ``distance``. The virtual root is left out.
     """
-    import networkx as nx
+    nx = _library("networkx")
 
     hierarchy = source if isinstance(source, Hierarchy) else source.hierarchy
     names = list(hierarchy.names)
@@ -85,6 +86,13 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
         if high != hierarchy.virtual_root:
             graph.add_edge(names[low], names[high], **{name: values[place] for name, values in attributes.items()})
     return graph
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InputError(f"this needs the library {name!r}: install it with  pip install {name}") from None
 
 
 def _is_missing(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,8 @@ def fit(
     """
     hierarchy = source if isinstance(source, Hierarchy) else _read(source)
     if isinstance(settings, Choice):
+        if overrides:
+            raise InputError(f"a choice is made already: {', '.join(overrides)} cannot be changed any more")
         choice = settings
     elif isinstance(settings, Settings):
         choice = Choice(settings.replace(**overrides), [])
@@ -108,28 +110,37 @@ def fit(
             run.note(reason)
     _execute(run, checkpoints, watch, progress)
     finished = run.epoch >= settings.epochs_to_train
+    if checkpoints is not None and run.epoch:
+        checkpoints.save(run)  # whatever interrupts what follows, no training is lost
     embedding = _healed(run) if finished and settings.heal else run.embedding()
-    if finished:
-        embedding = _best(embedding, choice)
+    if finished and choice.rivals and not run.has_noted("compared"):
+        embedding = _best(embedding, choice, run)
     if scores:
         evaluation = embedding.evaluate(threads=settings.threads)
         embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
     return embedding
 
 
-def _best(embedding: Embedding, choice: Choice) -> Embedding:
+def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
     """The embedding, or what a rival method makes of the same hierarchy if that scores higher; the log says both."""
     for settings in choice.rivals:
-        other = fit(embedding.hierarchy, settings)
+        try:
+            other = fit(embedding.hierarchy, settings)
+        except KeyboardInterrupt:  # what was trained is kept
+            return embedding.with_provenance(embedding.provenance.with_log(f"{settings.method} was not compared"))
         scores = [one.evaluate(threads=settings.threads) for one in (embedding, other)]
         better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)
+        names = (choice.settings.method, settings.method)
         said = " and ".join(
-            f"{name} MAP {one.map:.4f}, mean rank {one.mean_rank:.3f}"
-            for name, one in zip((choice.settings.method, settings.method), scores, strict=True)
+            f"{name} MAP {one.map:.4f}, mean rank {one.mean_rank:.3f}" for name, one in zip(names, scores, strict=True)
         )
-        taken = other if better else embedding
-        note = f"compared {said}: {settings.method if better else choice.settings.method} it is"
-        embedding = taken.with_provenance(taken.provenance.with_log(note))
+        note = f"compared {said}: {names[better]} it is"
+        compared = {name: one.to_dict() for name, one in zip(names, scores, strict=True)}
+        if better:
+            # The record of the other begins with what led to it.
+            log = (*run.log, *other.provenance.log)
+            embedding = other.with_provenance(replace(other.provenance, log=log, trace=tuple(run.trace)))
+        embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
     return embedding
 
 
@@ -150,8 +161,6 @@ def _execute(run: Run, checkpoints: Checkpoints | None, watch: Watch | None, pro
             if not run.resumable:
                 continue
             if stopping:
-                if checkpoints is not None:
-                    checkpoints.save(run)
                 break
             if checkpoints is not None:
                 checkpoints.save_if_due(run)
@@ -206,6 +215,11 @@ def _require_same_run(hierarchy: Hierarchy, settings: Settings, resume: Embeddin
     if not record.settings:
         raise InputError("the model to resume does not say how it was trained; start without resume")
     now = settings.to_dict()
+    if record.settings.get("method", settings.method) != settings.method:
+        raise InputError(
+            f"cannot resume: the model was made by {record.method}, and this would be a training by {settings.method}; "
+            "start afresh"
+        )
     # Records of earlier versions leave out what was not set.
     before = {name: value for name, value in record.settings.items() if value is not None and name != "epochs"}
     changed = [

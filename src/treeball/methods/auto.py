@@ -22,7 +22,7 @@ DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 FULL_SOFTMAX_UP_TO_NODES = 20_000
 FULL_STEP, SAMPLED_STEP = 0.03, 0.01
 INIT_SCALE, DILATION = 0.05, 1.5
-# Up to so many nodes the softmax over all is trained, in a minute or two; for all ancestors in fewer dimensions,
+# Up to so many nodes the softmax over all is trained, in minutes; for all ancestors in fewer dimensions,
 # random first vectors stay tangled.
 SOFTMAX_UP_TO_NODES, SOFTMAX_FROM_DIM = 20_000, 8
 
@@ -47,31 +47,35 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     given
         What the user set, by name.
     """
-    asked = {name: value for name, value in given.items() if name not in ("method", "dim")}
-    dim = given.get("dim")
-    open_dimension = dim is not None and str(dim) in ("0", "auto")
-    if dim is not None and not open_dimension:
-        asked["dim"] = dim
-    name = given.get("method", "auto")
-    named = name != "auto"
-    choice = Choice(settings_of(find(name).settings, name, asked), []) if named else _chosen(hierarchy, asked)
+    asked = {name: value for name, value in given.items() if name != "method"}
+    name, notes = given.get("method", "auto"), []
+    if str(asked.get("dim")) in ("0", "auto"):
+        # What else was set is looked at first: to find a dimension may take its time.
+        del asked["dim"]
+        _choose(hierarchy, name, asked)
+        found = smallest_dimension(hierarchy, asked.get("seed", 0), asked.get("threads", 0))
+        asked["dim"] = found.dim
+        notes.append(found.note)
+    choice = _choose(hierarchy, name, asked)
     needs = find(choice.settings.method).needs
     if needs is not None:
         needs(hierarchy, choice.settings)
-    if open_dimension:
-        found = smallest_dimension(hierarchy, choice.settings.seed, choice.settings.threads)
-        changed = [one.replace(dim=found.dim) for one in (choice.settings, *choice.rivals)]
-        choice = Choice(changed[0], [found.note, *choice.reasons], tuple(changed[1:]))
-    return choice
+    return choice._replace(reasons=[*notes, *choice.reasons])
 
 
-def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
+def _choose(hierarchy: Hierarchy, name: str, given: Mapping[str, Any]) -> Choice:
+    if name == "auto":
+        return _suitable(hierarchy, given)
+    return Choice(settings_of(find(name).settings, name, given), [])
+
+
+def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """The method that suits, with what was given and, for the rest, what suits it; and why."""
     shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
     few = hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES
     takes_all = set(given) <= set(SoftmaxSettings.names())
     if given.get("objective", "parents") == "parents":
-        if not hierarchy.is_tree and few and takes_all:
+        if not hierarchy.is_tree and few:
             settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
             kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
             rival = settings_of(ConstructSettings, "construct", {"heal": True, **kept})
@@ -86,7 +90,11 @@ def _chosen(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     if few and takes_all and given.get("dim", SoftmaxSettings.dim) >= SOFTMAX_FROM_DIM:
         settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
         return Choice(settings, [f"auto: softmax training: {shape} needs it for the objective ancestors"])
-    return _sharpened(hierarchy, given, shape)
+    choice = _sharpened(hierarchy, given, shape)
+    if few and not takes_all:
+        others = ", ".join(name for name in given if name not in SoftmaxSettings.names())
+        choice.reasons.append(f"the training softmax, which would suit as well, does not use {others}")
+    return choice
 
 
 def _sharpened(hierarchy: Hierarchy, given: Mapping[str, Any], shape: str) -> Choice:
@@ -95,6 +103,8 @@ def _sharpened(hierarchy: Hierarchy, given: Mapping[str, Any], shape: str) -> Ch
     if hierarchy.n_nodes <= FULL_SOFTMAX_UP_TO_NODES:
         suits = {"init": "construct", "full_softmax": True, "dilation": 1.0, "burn_in": 0}
         suits |= {"init_scale": INIT_SCALE, "lr": FULL_STEP * batch}
+        if "init_radius" in given:  # of random first vectors
+            suits["init"] = "random"
     else:
         suits = {"dilation": DILATION, "lr": SAMPLED_STEP * batch}
     settings = settings_of(SharpenedSettings, "sharpened", given, by_auto=True, **suits)
@@ -116,7 +126,8 @@ class Dimension:
     def note(self) -> str:
         """One sentence for a person."""
         costs = ", ".join(f"{share:.2%} in {dim}" for dim, share in self.lower.items())
-        return f"dimension {self.dim} is the smallest without ill nodes" + (f"; ill nodes: {costs}" if costs else "")
+        note = f"dimension {self.dim} is the smallest in which a construction leaves no ill node"
+        return note + (f"; ill nodes: {costs}" if costs else "")
 
 
 def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0, above: int = 1) -> Dimension:

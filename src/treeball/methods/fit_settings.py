@@ -39,7 +39,7 @@ class FitSettings:
     epochs
         Passes over all positive pairs; 1000 by default.
     lr
-        Learning rate, 1 by default; one pair moves by lr / batch.
+        Learning rate, 1 by default; one pair moves by lr / batch, and a node of softmax by lr / sharpness.
     batch
         Pairs that published trainers average over, 10 by default; here it only divides the learning rate.
     negatives
@@ -66,7 +66,8 @@ class FitSettings:
         Hyperbolic radius of the ball that random first vectors are drawn from, with init random; 0.002 by default.
     max_radius
         Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
-        12.2, the limit of the published trainers, for their methods, and 30, what float64 carries, for the others.
+        12.2, the limit of the published trainers, for their methods and softmax, and 30, what float64 carries, for the
+        others.
     heal
         Move what is ill after the construction or the training, for the objective parents; auto does.
     eta_tc
@@ -153,7 +154,10 @@ def given_settings(settings: FitSettings | None, **more: Any) -> dict[str, Any]:
         given = settings.given()
     else:
         raise InputError(f"settings must be a FitSettings, not {settings!r}; single settings go by name, as in dim=5")
-    return given | {name: value for name, value in more.items() if value is not None}
+    given |= {name: value for name, value in more.items() if value is not None}
+    known = {field.name for field in dataclasses.fields(FitSettings)}
+    FitSettings(**{name: value for name, value in given.items() if name in known})  # which refuses what nobody takes
+    return given
 
 
 def settings_of(
@@ -170,14 +174,17 @@ def settings_of(
     by_auto
         Whether the user left the method to auto; for that sentence.
     """
+    from .registry import find, method_names
+
     unused = [name for name in given if name not in kind.names()]
     everywhere = [field.name for field in dataclasses.fields(FitSettings)]
-    refuse_unknown(unused, sorted({*everywhere, *kind.names()}), method)
+    refuse_unknown(unused, sorted({*everywhere, *kind.names()}), "fit")
     if unused:
         names = " and ".join(filter(None, (", ".join(unused[:-1]), unused[-1])))
         them = "it" if len(unused) == 1 else "them"
         who = f"{method}, which auto chose," if by_auto else method
-        remedy = ", or name a method that does, such as ga-dl-rw" if by_auto else ""
+        other = next((one for one in method_names() if set(given) <= set(find(one).settings.names())), None)
+        remedy = f", or name a method that does, such as {other}" if by_auto and other else ""
         raise InputError(f"the method {who} does not use {names}: leave {them} out{remedy}")
     settings = kind(**{"method": method, **defaults, **given})
     for name, (other, value) in kind.goes_with.items():

@@ -96,12 +96,13 @@ class Observers:
         for observer in self.watching:
             observer.see(moment)
 
-    def finish(self, embedding: Embedding) -> None:
-        """Let all see what the training ended with, if it had begun."""
+    def finish(self, embedding: Embedding | None = None) -> None:
+        """Let all see what the training ended with, if it had begun: its last epoch, or what was made of that."""
         if self._last is None:
             return
         moment = Moment(self._last)
-        moment.embedding = embedding
+        if embedding is not None:
+            moment.embedding = embedding
         for observer in self.watching:
             observer.finish(moment)
 

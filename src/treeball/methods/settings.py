@@ -205,8 +205,8 @@ class SoftmaxSettings(EpochSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            is_positive(self.sharpness) and self.sharpness <= 1000,
-            f"sharpness must be above 0 and at most 1000, not {self.sharpness}",
+            is_number(self.sharpness) and 1 <= self.sharpness <= 1000,
+            f"sharpness must be between 1 and 1000, not {self.sharpness}",
         )
 
     @property
@@ -392,7 +392,7 @@ class SharpenedSettings(TrainingSettings):
 def refuse_unknown(given: Iterable[str], known: list[str], who: str) -> None:
     """Refuse the first name that nobody knows, with those there are."""
     for name in given:
-        require(name in known, f"there is no setting {name!r}; the settings of {who} are {', '.join(known)}")
+        require(name in known, f"there is no setting {name!r} of {who}; there are {', '.join(known)}")
 
 
 def _require_radius(radius: Any) -> None:

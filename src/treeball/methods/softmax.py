@@ -31,7 +31,7 @@ __all__ = ["METHODS", "SoftmaxDescent", "train"]
 # Shares of the epochs after which sharpness begins to rise, and has risen; and how much it rises.
 HELD, RISEN, RISE = 0.3, 0.8, 8.0
 # Adam begins anew after so many epochs: a run can be stopped there and resumed with the same end.
-RESTART = 200
+RESTART = 20
 
 
 class SoftmaxDescent(Descent):
@@ -46,6 +46,7 @@ class SoftmaxDescent(Descent):
         self.pairs_per_epoch = self.positive_idx.size
         self._near: Codes | None = None
         self._moments = (np.zeros(self.vectors.shape), np.zeros(len(self.vectors)))
+        self._steps = 0  # since the moments were zero
 
     def resumes_at(self, epoch: int) -> bool:
         """Only where Adam begins anew."""
@@ -60,8 +61,10 @@ class SoftmaxDescent(Descent):
         if self._near is None or first_epoch % REFRESH == 0:
             self._near = non_positives_near(self)
         if first_epoch % RESTART == 0:
+            self._steps = 0
             for moment in self._moments:
                 moment[:] = 0.0
+        before, self._steps = self._steps, self._steps + steps.size
         epochs = np.arange(first_epoch, first_epoch + steps.size)
         return self.engine.descend_softmax(
             self.vectors,
@@ -73,7 +76,7 @@ class SoftmaxDescent(Descent):
             sharpness=self.sharpness(epochs),
             rates=steps,
             first_epoch=first_epoch,
-            steps_before=first_epoch % RESTART,
+            steps_before=before,
             negatives=self.settings.negatives,
             bound=self.bound,
             seed=self.settings.seed,

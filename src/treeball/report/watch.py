@@ -46,8 +46,8 @@ class WatchSettings:
         given = [f"--{name}" for name in ("live", "tensorboard", "snapshots") if getattr(self, name)]
         if given and not epochs:
             raise InputError(
-                f"{' and '.join(given)} watch a training, and {method} has none: leave them out, or name a method that "
-                "trains, such as --method ga-dl-rw"
+                f"there is no training to watch with {' and '.join(given)}, for {method} has no epochs: leave it out, "
+                "or name a method that trains, such as --method ga-dl-rw"
             )
 
     def observers(self, output: Path, say: Callable[[str], None]) -> Observers:

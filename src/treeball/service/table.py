@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Strict, create_model, field_validator
 
-from ..embedding import Embedding
+from ..embedding import Embedding, _answers
 from ..geometry.coordinates import kinds_of, to_kind
 from ..types import Source
 from .settings import ServeSettings
@@ -183,7 +183,7 @@ def _distance(embedding: Embedding, a: list[Any], b: list[Any], source: Source) 
 
 def _relatives(method: str, key: str) -> Callable[..., list[dict[str, Any]]]:
     def ask(embedding: Embedding, *names: list[Any], source: Source) -> list[dict[str, Any]]:
-        return [{key: found} for found in getattr(embedding, method)(*names, source)]
+        return [{key: found} for found in getattr(_answers, method)(embedding, *names, source)]
 
     return ask
 

@@ -42,7 +42,7 @@ def import_vectors(
     Parameters
     ----------
     source
-        File of vectors in any format that :func:`treeball.io.vectors._export.export` writes, recognised by content.
+        File of vectors in any format that :func:`treeball.io.vectors.export` writes, recognised by content.
     hierarchy
         A :class:`Hierarchy` or anything :func:`treeball.read` takes; by default what the file itself says of parents.
     format
