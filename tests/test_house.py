@@ -117,7 +117,7 @@ def test_what_was_evaluated_once_is_not_evaluated_again(monkeypatch):
     monkeypatch.setattr("treeball.evaluation._evaluate.rank", None)
     assert model.evaluate() is model.evaluate()
     with pytest.raises(TypeError):
-        model.evaluate(**{"sampel": 3})
+        model.evaluate(sampel=3)  # type: ignore[call-arg]
     with pytest.raises(InputError, match="seed"):
         model.evaluate(seed=-3)
 

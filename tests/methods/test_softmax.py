@@ -12,6 +12,7 @@ from tests import trees
 from treeball import FitSettings, Hierarchy, InputError
 from treeball.engine.cpu.sharp_softmax import adam_step, sharp_gradient
 from treeball.geometry import poincare
+from treeball.methods import softmax
 from treeball.methods.auto import resolve
 
 
@@ -100,7 +101,7 @@ def test_a_dag_has_no_ill_pair(objective):
     hierarchy = lattice(8, 5)
     model = treeball.fit(hierarchy, method="softmax", objective=objective, dim=10, epochs=400, deterministic=True)
     assert len(model.evaluate().illness) == 0
-    assert model.provenance.settings["sharpness"] == 20.0
+    assert model.provenance.settings["sharpness"] is None
 
 
 def test_stopping_where_adam_begins_anew_and_resuming_ends_with_the_same_bytes(tmp_path):
@@ -230,3 +231,28 @@ def test_what_a_rival_made_says_what_led_to_it(tmp_path):
     assert set(poor.provenance.log[-1].facts["compared"]) == {"softmax", "construct"}
     with pytest.raises(InputError, match="the model was made by construct, and this would be a training by softmax"):
         treeball.fit(hierarchy, epochs=10, dim=10, trace_every=1, resume=poor)
+
+
+def test_a_training_that_stays_tangled_starts_again_with_less(monkeypatch, tmp_path):
+    hierarchy = lattice(8, 4)
+    monkeypatch.setattr(softmax, "TANGLED", -1.0)  # whatever the loss
+    monkeypatch.setattr(softmax, "LOWER", 0.1)
+    settings = FitSettings(method="softmax", dim=6, epochs=600, deterministic=True)
+    model = treeball.fit(hierarchy, settings)
+    (entry,) = model.provenance.log
+    assert entry.facts == {"sharpness": 5.0}
+    assert "nodes stay tangled with sharpness 20" in entry.text
+    assert len(model.evaluate().illness) == 0
+    for stop in (200, 380):  # before and after it is judged
+        seen: list[int] = []
+
+        def watch(run, done, stop=stop, seen=seen):
+            seen.append(done.count)
+            return sum(seen) >= stop
+
+        part = treeball.fit(hierarchy, settings, watch=watch)
+        part.save(tmp_path / "part.parquet")
+        resumed = treeball.fit(hierarchy, settings, resume=treeball.load(tmp_path / "part.parquet"))
+        assert np.array_equal(resumed.vectors, model.vectors)
+    fixed = treeball.fit(hierarchy, settings, sharpness=20.0)
+    assert fixed.provenance.log == ()

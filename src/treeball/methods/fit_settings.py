@@ -50,7 +50,8 @@ class FitSettings:
     sharpen
         Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
     sharpness
-        Factor on distances in the softmax at the start of the method softmax, 20 by default; it rises eightfold.
+        Factor on distances in the softmax at the start of the method softmax; it rises eightfold. By default 20, or less
+        where nodes stay tangled with that.
     burn_in
         Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
         distances.
@@ -132,7 +133,7 @@ class FitSettings:
         if str(given.get("dim")) in ("0", "auto"):
             del given["dim"]
         require_whole("sharpen", given.pop("sharpen", 0), 0)
-        SoftmaxSettings(method="fit", sharpness=given.pop("sharpness", SoftmaxSettings.sharpness))
+        SoftmaxSettings(method="fit", sharpness=given.pop("sharpness", None))
         GeometryAwareSettings(method="fit", **given)
 
     def given(self) -> dict[str, Any]:

@@ -196,23 +196,19 @@ class SoftmaxSettings(EpochSettings):
     ----------
     sharpness
         Factor on distances in the softmax at the start; it rises eightfold. It is the curvature of the space in other
-        words: the sharper, the smaller the radius in which everything takes place, and the flatter the space there.
+        words: the sharper, the smaller the radius in which everything takes place, and the flatter the space there. By
+        default 20, or less where nodes stay tangled with that.
     """
 
-    sharpness: float = 20.0
+    sharpness: float | None = None
     max_radius: float = PUBLISHED_RADIUS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            is_number(self.sharpness) and 1 <= self.sharpness <= 1000,
+            self.sharpness is None or (is_number(self.sharpness) and 1 <= self.sharpness <= 1000),
             f"sharpness must be between 1 and 1000, not {self.sharpness}",
         )
-
-    @property
-    def first_radius(self) -> float:
-        """Within which the first softmax tells hardly anybody apart."""
-        return 1.0 / self.sharpness
 
 
 @dataclass(frozen=True, kw_only=True)

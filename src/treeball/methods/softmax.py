@@ -8,10 +8,14 @@ DAG has the room that it needs. (The same is a softmax with k = 1 in a space of 
 All nodes move at once, by Adam: steps of lr / k in hyperbolic units, which shrink as the softmax sharpens. The
 sharpness is held for the first part of the epochs, then rises eightfold, so that in the end only the nodes count that
 are nearer than they should be. The last epochs come to rest.
+
+The sharper, the better a DAG fits; but from some sharpness on, which depends on data and dimension, random first
+vectors never untangle. That shows early, in the loss: then the training starts again with a lower one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,12 +36,17 @@ __all__ = ["METHODS", "SoftmaxDescent", "train"]
 HELD, RISEN, RISE = 0.3, 0.8, 8.0
 # Adam begins anew after so many epochs: a run can be stopped there and resumed with the same end.
 RESTART = 20
+# The sharpness that is tried first, the factor to the next, and the least. A training of so many epochs or more is judged
+# after some of them: it is tangled if its loss is above this share of log n, that of nodes all in one place.
+FIRST, LOWER, LEAST = 20.0, 0.7, 5.0
+JUDGED_FROM, JUDGED_AFTER, TANGLED = 600, 200, 0.25
 
 
 class SoftmaxDescent(Descent):
-    """Runs epochs of the method, changing the vectors of a run in place."""
+    """Runs epochs of the method with a sharpness at the start, changing the vectors of a run in place."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, sharpness: float) -> None:
+        self.first_sharpness = sharpness
         self.positive_ptr, self.positive_idx = run.hierarchy.positives(run.settings.objective)
         self.heads = np.flatnonzero(np.diff(self.positive_ptr)).astype(np.int32)
         super().__init__(run, self.heads.size)
@@ -86,21 +95,39 @@ class SoftmaxDescent(Descent):
     def sharpness(self, epochs: NDArray[np.signedinteger]) -> Floats:
         """The factor on distances in some epochs."""
         risen = np.clip((epochs / self.settings.epochs - HELD) / (RISEN - HELD), 0.0, 1.0)
-        return np.asarray(self.settings.sharpness * RISE**risen)
+        return np.asarray(self.first_sharpness * RISE**risen)
 
     def steps(self, first_epoch: int, count: int) -> Floats:
         """Lengths of the steps in some epochs: by the root of the sharpness, and to rest in the last ones."""
         epochs = np.arange(first_epoch, first_epoch + count)
         rest = np.clip((1.0 - epochs / self.settings.epochs) / (1.0 - RISEN), 0.0, 1.0)
-        return np.asarray(self.settings.lr * rest / np.sqrt(self.settings.sharpness * self.sharpness(epochs)))
+        return np.asarray(self.settings.lr * rest / np.sqrt(self.first_sharpness * self.sharpness(epochs)))
 
 
 def train(run: Run) -> Iterator[Epochs]:
     """Descend from the epoch the run has reached to the last; yields after every few epochs."""
-    place_first(run)
-    descent = SoftmaxDescent(run)
+    tried = [entry.facts["sharpness"] for entry in run.log if "sharpness" in entry.facts]
+    sharpness = run.settings.sharpness or (tried[-1] if tried else FIRST)
+    place_first(run, 1.0 / sharpness)
+    descent = SoftmaxDescent(run, sharpness)
     while run.epoch < run.settings.epochs:
-        yield run.descend(descent)
+        if run.epoch == JUDGED_AFTER and _is_tangled(run, sharpness):
+            before, sharpness = sharpness, max(LEAST, LOWER * sharpness)
+            run.note(
+                f"nodes stay tangled with sharpness {before:.3g} (loss {run.loss:.2f}): again with {sharpness:.3g}",
+                sharpness=sharpness,
+            )
+            run.epoch = 0
+            run.trace.clear()
+            place_first(run, 1.0 / sharpness)
+            descent = SoftmaxDescent(run, sharpness)
+        yield run.descend(descent, JUDGED_AFTER)
+
+
+def _is_tangled(run: Run, sharpness: float) -> bool:
+    """Whether a training whose sharpness is ours to choose has not untangled by now, and may with a lower one."""
+    ours = run.settings.sharpness is None and run.settings.epochs >= JUDGED_FROM and sharpness > LEAST
+    return ours and run.loss is not None and run.loss > TANGLED * math.log(run.hierarchy.n_nodes)
 
 
 METHODS = (Method("softmax", train, settings=SoftmaxSettings),)
