@@ -50,8 +50,8 @@ class FitSettings:
     sharpen
         Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
     sharpness
-        Factor on distances in the softmax at the start of the method softmax; it rises eightfold. By default 20, or less
-        where nodes stay tangled with that.
+        Factor on distances in the softmax at the start of the method softmax; it rises eightfold. By default 20, or
+        less where nodes stay tangled with that.
     burn_in
         Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
         distances.

@@ -36,8 +36,8 @@ __all__ = ["METHODS", "SoftmaxDescent", "train"]
 HELD, RISEN, RISE = 0.3, 0.8, 8.0
 # Adam begins anew after so many epochs: a run can be stopped there and resumed with the same end.
 RESTART = 20
-# The sharpness that is tried first, the factor to the next, and the least. A training of so many epochs or more is judged
-# after some of them: it is tangled if its loss is above this share of log n, that of nodes all in one place.
+# The sharpness that is tried first, the factor to the next, and the least. A training of so many epochs or more is
+# looked at after some: it is tangled if its loss is above this share of log n, that of nodes all in one place.
 FIRST, LOWER, LEAST = 20.0, 0.7, 5.0
 JUDGED_FROM, JUDGED_AFTER, TANGLED = 600, 200, 0.25
 
