@@ -162,6 +162,10 @@ class Provenance:
         """With one more decision at the end of the log."""
         return replace(self, log=(*self.log, LogEntry(self.epochs_done, text, facts)))
 
+    def with_history(self, log: Iterable[LogEntry], trace: Iterable[Mapping[str, Any]]) -> Self:
+        """With the decisions and the trace of what led to it put first."""
+        return replace(self, log=(*log, *self.log), trace=(*trace, *self.trace))
+
     def with_scores(self, scores: _Scored) -> Self:
         """With the scores of an evaluation of these very vectors."""
         return replace(self, scores=scores.to_dict())

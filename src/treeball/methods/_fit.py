@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +138,7 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
         compared = {name: one.to_dict() for name, one in zip(names, scores, strict=True)}
         if better:
             # The record of the other begins with what led to it.
-            log = (*run.log, *other.provenance.log)
-            embedding = other.with_provenance(replace(other.provenance, log=log, trace=tuple(run.trace)))
+            embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
         embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
     return embedding
 
