@@ -18,8 +18,8 @@ import math
 import numpy as np
 
 from .compiler import compiled
-from .negatives import GOLDEN, below, fraction, mix, stream, visiting_order
-from .rank import contains
+from .near_and_sampled import choose_nodes
+from .negatives import GOLDEN, fraction, mix, stream, visiting_order
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, LOSS
 from .steps import COINCIDENT, FAST, SMALL_SHARE, clamp
 
@@ -60,27 +60,9 @@ def train_full_softmax(
         state = stream(seed, first_epoch + epoch, worker)
         for place in range(heads.size * worker // workers, heads.size * (worker + 1) // workers):
             head = heads[(offset + place * stride) % heads.size]
-            first, last = positive_ptr[head], positive_ptr[head + 1]
-            positives = 0
-            for j in range(first, last):
-                chosen[positives] = positive_idx[j]
-                positives += 1
-            listed = positives
-            for j in range(near.shape[1]):
-                if near[head, j] >= 0:
-                    chosen[listed] = near[head, j]
-                    listed += 1
-            count = listed
-            for _ in range(samples):
-                state += GOLDEN
-                bits = mix(state)
-                node = below(bits, n)
-                # What is listed counts there, and only there.
-                if node == head or contains(near[head], 0, near.shape[1], node):
-                    continue
-                if not contains(positive_idx, first, last, node):
-                    chosen[count] = node
-                    count += 1
+            positives, listed, count, state = choose_nodes(
+                head, n, positive_ptr, positive_idx, near, samples, state, chosen
+            )
             for j in range(count):
                 state += GOLDEN
                 dice[j] = fraction(mix(state))

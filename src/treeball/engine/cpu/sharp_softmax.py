@@ -17,40 +17,14 @@ import math
 import numpy as np
 
 from .compiler import compiled
-from .negatives import GOLDEN, below, mix, stream
-from .rank import contains
+from .near_and_sampled import choose_nodes
+from .negatives import stream
 from .steps import COINCIDENT
 
 # The decay of Adam's two moments, and what keeps a node without a gradient in its place.
 DECAY_FIRST, DECAY_SECOND, TINY = 0.9, 0.99, 1e-12
 # Forces below this share of the largest possible move nobody.
 NEGLIGIBLE = 1e-12
-
-
-@compiled
-def _choose(head, n, positive_ptr, positive_idx, near, samples, state, chosen):
-    """The nodes that a head is compared with: positives, listed ones, a sample; -> ends of the three, random state."""
-    first, last = positive_ptr[head], positive_ptr[head + 1]
-    count = 0
-    for j in range(first, last):
-        chosen[count] = positive_idx[j]
-        count += 1
-    positives = count
-    for j in range(near.shape[1]):
-        if near[head, j] >= 0:
-            chosen[count] = near[head, j]
-            count += 1
-    listed = count
-    for _ in range(samples):
-        state += GOLDEN
-        node = below(mix(state), n)
-        # What is listed counts there, and only there.
-        if node == head or contains(near[head], 0, near.shape[1], node):
-            continue
-        if not contains(positive_idx, first, last, node):
-            chosen[count] = node
-            count += 1
-    return positives, listed, count, state
 
 
 @compiled
@@ -81,7 +55,9 @@ def sharp_gradient(
     loss = 0.0
     for place in range(heads.size * worker // workers, heads.size * (worker + 1) // workers):
         head = heads[place]
-        positives, listed, count, state = _choose(head, n, positive_ptr, positive_idx, near, samples, state, chosen)
+        positives, listed, count, state = choose_nodes(
+            head, n, positive_ptr, positive_idx, near, samples, state, chosen
+        )
         if positives == count:
             continue
         a = 1.0
