@@ -42,8 +42,9 @@ class Commands:
 
     @property
     def can_heal(self) -> bool:
-        """Whether heal takes such a model."""
-        return self.embedding.space.is_hyperbolic and self.evaluation.objective == "parents"
+        """Whether heal treats such a model: it brings a node next to one parent, which is not enough for a DAG."""
+        treated = self.embedding.hierarchy.is_tree and self.evaluation.objective == "parents"
+        return self.embedding.space.is_hyperbolic and treated
 
     @property
     def mostly_healthy(self) -> bool:
