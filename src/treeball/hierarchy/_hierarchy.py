@@ -35,8 +35,8 @@ class Hierarchy:
     names
         Sequence of the names; ``names[code]`` and ``names.index_of(name)``.
     parent_ptr, parent_idx
-        Parents of node i in the order given, ``parent_idx[parent_ptr[i]:parent_ptr[i+1]]``; the first is the
-        primary parent. int64 (n+1,) and int32 (m,).
+        Parents of node i in the order given, ``parent_idx[parent_ptr[i]:parent_ptr[i+1]]``. int64 (n+1,) and int32
+        (m,).
     parent_weight
         Weights of the edges, float64 (m,), aligned with ``parent_idx``; None when none were given.
     child_ptr, child_idx
@@ -171,7 +171,7 @@ class Hierarchy:
     @overload
     def parents_of(self, node: str) -> list[Hashable]: ...
     def parents_of(self, node: int | str) -> Codes | list[Hashable]:
-        """Direct parents of one node, the primary one first: codes of a code, and names of a name that is text."""
+        """Direct parents of one node in the order given: codes of a code, and names of a name that is text."""
         return self._neighbours(node, self.parent_ptr, self.parent_idx)
 
     @overload
@@ -189,11 +189,19 @@ class Hierarchy:
 
     @cached_property
     def primary_parent(self) -> Codes:
-        """First parent of each node, int32 (n,), -1 for the root."""
-        first = np.full(self.n_nodes, -1, np.int32)
-        below = np.diff(self.parent_ptr) > 0
-        first[below] = self.parent_idx[self.parent_ptr[:-1][below]]
-        return _frozen(first)
+        """The parent of each node where one stands for all, int32 (n,), -1 for the root.
+
+        It is the one with the most ancestors, which says the most about the node; of several such the first.
+        """
+        primary = np.full(self.n_nodes, -1, np.int32)
+        child, parent = self.edges()
+        if not self.is_tree:
+            ancestors = np.diff(self._ancestor_pointers)
+            order = np.lexsort((-ancestors[parent], child))  # stable: the order given decides between equals
+            child, first = np.unique(child[order], return_index=True)
+            parent = parent[order][first]
+        primary[child] = parent
+        return _frozen(primary)
 
     @property
     def depth(self) -> Codes:
@@ -293,8 +301,7 @@ class Hierarchy:
     @cached_property
     def _closure(self) -> tuple[Pointers, Codes]:
         # The reduction has the same closure and fewer ways up, which keeps both passes linear in the output.
-        few = self.transitive_reduction()
-        pointers = _frozen(ancestry.count_ancestors(few.topological_order, few.parent_ptr, few.parent_idx))
+        few, pointers = self.transitive_reduction(), self._ancestor_pointers
         try:
             index = np.empty(int(pointers[-1]), np.int32)
         except MemoryError:
@@ -304,6 +311,11 @@ class Hierarchy:
             ) from None
         ancestry.fill_ancestors(few.topological_order, few.parent_ptr, few.parent_idx, pointers, index)
         return pointers, _frozen(index)
+
+    @cached_property
+    def _ancestor_pointers(self) -> Pointers:
+        few = self.transitive_reduction()
+        return _frozen(ancestry.count_ancestors(few.topological_order, few.parent_ptr, few.parent_idx))
 
     @cached_property
     def _sorted_parents(self) -> tuple[Pointers, Codes]:

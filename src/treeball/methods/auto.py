@@ -85,7 +85,7 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         how = "construct, then heal" if settings.heal else "construct"
         reason = f"auto: {how}: {shape} needs no training for the objective parents"
         if not hierarchy.is_tree:
-            reason = f"auto: {how}: {shape}; a node with several parents is placed by the first"
+            reason = f"auto: {how}: {shape}; a node with several parents is placed by the one with the most ancestors"
         return Choice(settings, [reason])
     if few and takes_all and given.get("dim", SoftmaxSettings.dim) >= SOFTMAX_FROM_DIM:
         settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)

@@ -1,6 +1,6 @@
 """Compiled passes along a topological order: depths, heights, intervals of subtrees and ways up.
 
-``order`` (n,) always holds every parent before its children; ``primary`` (n,) is the first parent, -1 for
+``order`` (n,) always holds every parent before its children; ``primary`` (n,) is the primary parent, -1 for
 the root.
 """
 
