@@ -15,6 +15,7 @@ from cyclopts import App
 
 from treeball.cli.reproduce import reproduce
 from treeball.errors import InputError
+from treeball.experiments.records import write_json
 from treeball.io.readers.formats import wordnet
 from treeball.methods.settings import GeometryAwareSettings
 from treeball.reproduce import datasets, generated, paper, plan, runner, summary, tables
@@ -382,9 +383,9 @@ def test_a_comparison_on_unequal_terms_says_so():
 def test_csv_and_statistics_files(tmp_path):
     for folder in ("runs", "trees"):
         (tmp_path / folder).mkdir()
-    runner.write_json(tmp_path / "runs" / "yelp-poincare-d2-s0.json", record_of("poincare", 0))
+    write_json(tmp_path / "runs" / "yelp-poincare-d2-s0.json", record_of("poincare", 0))
     shape = {"nodes": 1566, "edges": 1565, "max_degree": 192, "std_degree": 7.85, "std_degree_inner": 25.3, "depth": 4}
-    runner.write_json(tmp_path / "trees" / "yelp.json", shape)
+    write_json(tmp_path / "trees" / "yelp.json", shape)
     written = tables.write_tables(tmp_path, TREES.values())
     assert [path.name for path in written] == ["yelp.md", "statistics.md"]
     (row,) = csv.DictReader(io.StringIO((tmp_path / "tables" / "yelp.csv").read_text()))

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
+from ..experiments.records import Record, read_json
 from .datasets import trees_of
 from .plan import PICTURED, Choices, figure_jobs
-from .runner import read_json, read_records
+from .runner import read_records
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
-
-Record = dict[str, Any]
 
 _TITLES = {"poincare": "Baseline (poincare)", "ga-dl-rw": "Geometry-aware (ga-dl-rw)"}
 

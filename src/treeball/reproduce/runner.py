@@ -5,33 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..errors import InputError
+from ..experiments.records import Record, fingerprint, make_folder, read_json, write_json
+from ..experiments.timed_fit import ShowProgress, timed_fit, warm_up
 from ..hierarchy import Hierarchy
-from ..io.atomic import atomic_write
-from ..methods.settings import TrainingSettings
 from ..workers import thread_count
 from . import datasets
-from .generated import balanced_tree
 from .plan import Job
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
-    from ..methods.descent import Epochs
     from ..methods.run import Run
-
-Record = dict[str, Any]
-
-
-class Progress(Protocol):
-    """Shows how far a training is; `treeball.cli.console.TrainingProgress` is one."""
-
-    def show(self, epoch: int, loss: float, pairs_per_second: float, sampled_map: float | None) -> None:
-        """Show the state after `epoch` epochs."""
 
 
 def run_plan(
@@ -41,7 +28,7 @@ def run_plan(
     data: Path | None = None,
     threads: int = 0,
     say: Callable[[str], None] = lambda text: None,
-    progress: Callable[[int], AbstractContextManager[Progress]] | None = None,
+    progress: ShowProgress | None = None,
 ) -> list[Record]:
     """Run what is not stored yet below `out`, in order, and return all records of the plan.
 
@@ -58,7 +45,7 @@ def run_plan(
     for tree in {job.tree.name: job.tree for job in jobs}.values():
         datasets.locate(tree, data)
     for folder in ("runs", "models", "trees"):
-        _make_folder(out / folder)
+        make_folder(out / folder, "--out")
     records: list[Record] = []
     hierarchy: Hierarchy | None = None
     loaded = ""
@@ -74,7 +61,7 @@ def run_plan(
             continue
         say(f"[{number}/{len(jobs)}] {job.name}: {job.settings.epochs:,} epochs")
         if job.settings.method not in warm:
-            _compile(job.settings, threads)
+            warm_up(job.settings.replace(threads=threads))
             warm.add(job.settings.method)
         record = _run(job, hierarchy, out, threads, progress)
         write_json(_path(job, out), record)
@@ -99,38 +86,32 @@ def _run(
     hierarchy: Hierarchy,
     out: Path,
     threads: int,
-    progress: Callable[[int], AbstractContextManager[Progress]] | None,
+    progress: ShowProgress | None,
 ) -> Record:
-    from ..methods._fit import fit
-
     settings = job.settings.replace(threads=threads)
     snapshots: dict[int, Embedding] = {}
-    display: AbstractContextManager[Progress | None] = nullcontext() if progress is None else progress(settings.epochs)
-    with display as shown:
 
-        def watch(run: Run, done: Epochs) -> None:
-            # Training stops at multiples of trace_every; in between the next stop stands for the moment asked for.
-            due = [epoch for epoch in job.snapshots if epoch <= run.epoch and epoch not in snapshots]
-            for epoch in due:
-                snapshots[epoch] = run.embedding()
-            if shown is not None:
-                shown.show(run.epoch, done.loss, done.pairs / max(done.seconds, 1e-9), None)
+    def keep(run: Run) -> None:
+        # Training stops at multiples of trace_every; in between the next stop stands for the moment asked for.
+        due = [epoch for epoch in job.snapshots if epoch <= run.epoch and epoch not in snapshots]
+        for epoch in due:
+            snapshots[epoch] = run.embedding()
 
-        started = time.perf_counter()
-        embedding = fit(hierarchy, settings, watch=watch, scores=False)
-        trained = time.perf_counter()
+    fitted = timed_fit(hierarchy, settings, progress=progress, watch=keep)
+    embedding = fitted.embedding
+    started = time.perf_counter()
     scores = embedding.evaluate(sample=job.sample, threads=threads).to_dict()
-    scored = time.perf_counter()
+    scoring = time.perf_counter() - started
     made = embedding.provenance
     return {
         "tree": job.tree.name,
         "variant": job.variant,
         "settings": job.settings.to_dict(),
-        "data": _fingerprint(hierarchy),
+        "data": fingerprint(hierarchy),
         "scores": scores,
         "pairs": int(hierarchy.positives(settings.objective)[1].size),
         "sample": job.sample,
-        "seconds": {"training": trained - started, "scoring": scored - trained},
+        "seconds": {"training": fitted.seconds, "scoring": scoring},
         "threads": thread_count(threads),
         "clamped": {"times": made.clamped.times, "at_radius": made.clamped.at_radius},
         "log": [entry.to_dict() for entry in made.log],
@@ -157,7 +138,7 @@ def _stored(job: Job, hierarchy: Hierarchy, out: Path) -> Record | None:
         return None
     same = (
         record.get("settings") == json.loads(json.dumps(job.settings.to_dict()))
-        and record.get("data") == _fingerprint(hierarchy)
+        and record.get("data") == fingerprint(hierarchy)
         and record.get("sample") == job.sample
         and {one["asked"] for one in record.get("snapshots", [])} >= set(job.snapshots)
         and all((out / one["file"]).is_file() for one in record.get("snapshots", []))
@@ -165,42 +146,5 @@ def _stored(job: Job, hierarchy: Hierarchy, out: Path) -> Record | None:
     return record if same else None
 
 
-def _fingerprint(hierarchy: Hierarchy) -> Record:
-    sha256 = None if hierarchy.report is None else hierarchy.report.to_dict().get("sha256")
-    return {"nodes": hierarchy.n_nodes, "edges": hierarchy.n_edges, "sha256": sha256}
-
-
-def _compile(settings: TrainingSettings, threads: int) -> None:
-    """Train a small tree for a moment, so that compilation is not counted as time of the first run."""
-    from ..methods._fit import fit
-
-    brief = {name: 1 for name in ("n_tc", "dilation_from") if name in settings.names()}
-    fit(balanced_tree(5, 2), settings.replace(epochs=2, threads=threads, **brief))
-
-
 def _path(job: Job, out: Path) -> Path:
     return out / "runs" / f"{job.name}.json"
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot make the folder {str(path)!r}: {error.strerror or error}; choose another one with --out"
-        ) from error
-
-
-def write_json(path: Path, record: Record | list[Record]) -> None:
-    """Write whole or not at all."""
-    with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def read_json(path: Path) -> Record | None:
-    """The object in `path`, or None when there is none that can be read: it is made anew then."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return record if isinstance(record, dict) else None

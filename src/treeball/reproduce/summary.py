@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from ..experiments.records import Record
+from ..experiments.summary import mean_and_spread
 from . import paper
 from .datasets import Tree
 from .plan import ALL_METHODS
-
-Record = dict[str, Any]
 
 MEASURES = ("mean_rank", "map", "capacity", "intra_subtree", "inter_subtree")
 GEOMETRY_AWARE = ("ga-dl", "ga-dl-rw")
@@ -60,11 +59,7 @@ def _line(tree: Tree, records: list[Record]) -> Record:
     line: Record = {"dim": dim, "method": method, "seeds": [record["settings"]["seed"] for record in records]}
     for measure in MEASURES:
         values = [_score(record, measure) for record in records]
-        line[measure] = {
-            "mean": statistics.fmean(values),
-            "spread": statistics.stdev(values) if len(values) > 1 else None,
-            "paper": None if printed is None else getattr(printed, measure),
-        }
+        line[measure] = mean_and_spread(values) | {"paper": None if printed is None else getattr(printed, measure)}
     line["seconds"] = statistics.fmean(record["seconds"]["training"] for record in records)
     line["sampled"] = next((record["sample"] for record in records if record["scores"].get("sampled")), 0)
     line["threads"] = sorted({record["threads"] for record in records})

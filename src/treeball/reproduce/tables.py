@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..io.atomic import atomic_write
+from ..experiments.records import Record, csv_text, read_json, write_json, write_text
+from ..experiments.summary import markdown_grid, settings_by_value
 from .datasets import TREES, Tree
-from .runner import read_json, read_records, write_json
+from .runner import read_records
 from .summary import MEASURES, summarise
-
-Record = dict[str, Any]
 
 _HEADINGS = {
     "mean_rank": "MR",
@@ -39,13 +36,13 @@ def write_tables(out: Path, trees: Iterable[Tree]) -> list[Path]:
         if not records:
             continue
         table = summarise(tree, records)
-        written.append(_write_text(folder / f"{tree.name}.md", markdown(table)))
-        _write_text(folder / f"{tree.name}.csv", csv_text(table))
+        written.append(write_text(folder / f"{tree.name}.md", markdown(table)))
+        write_text(folder / f"{tree.name}.csv", table_csv(table))
         write_json(folder / f"{tree.name}.json", table)
     shapes = _shapes(out)
     if shapes:
-        written.append(_write_text(folder / "statistics.md", statistics_markdown(shapes)))
-        _write_text(folder / "statistics.csv", _csv(("data set", "source", *_SHAPE), map(_shape_cells, shapes)))
+        written.append(write_text(folder / "statistics.md", statistics_markdown(shapes)))
+        write_text(folder / "statistics.csv", csv_text(("data set", "source", *_SHAPE), map(_shape_cells, shapes)))
         write_json(folder / "statistics.json", shapes)
     return written
 
@@ -59,7 +56,7 @@ def markdown(table: Record) -> str:
     rows = [_markdown_row(line) for line in table["lines"]]
     parts = [
         f"**{table['title']}.** {table['note']}",
-        _grid(("dim", "method", *measures, "seconds"), rows, left=(1,)),
+        markdown_grid(("dim", "method", *measures, "seconds"), rows, left=(1,)),
         _remarks(table["lines"]),
         _settings_text(table["lines"]),
         *_decisions(table["lines"]),
@@ -68,7 +65,7 @@ def markdown(table: Record) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def csv_text(table: Record) -> str:
+def table_csv(table: Record) -> str:
     """One line a method and dimension; figures unrounded, empty where there is none."""
     names = [f"{measure}{suffix}" for measure in MEASURES for suffix in ("", "_spread", "_paper")]
     rows = [
@@ -82,7 +79,7 @@ def csv_text(table: Record) -> str:
         ]
         for line in table["lines"]
     ]
-    return _csv(("dim", "method", "seeds", "epochs", *names, "seconds"), rows)
+    return csv_text(("dim", "method", "seeds", "epochs", *names, "seconds"), rows)
 
 
 def _markdown_row(line: Record) -> list[str]:
@@ -120,15 +117,18 @@ def _remarks(lines: Sequence[Record]) -> str:
 
 def _settings_text(lines: Sequence[Record]) -> str:
     """Every setting once; one that differs between lines says whose value is whose."""
-    values: dict[str, dict[str, list[str]]] = {}
-    for line in lines:
-        shown = {"seeds": " ".join(map(str, line["seeds"])), **line["settings"]}
-        for name, value in shown.items():
-            if name not in _NOT_COMMON:
-                text = f"{value:g}" if isinstance(value, float) else "default" if value is None else str(value)
-                values.setdefault(name, {}).setdefault(text, []).append(f"{line['method']} d={line['dim']}")
+    shown = [
+        (
+            f"{line['method']} d={line['dim']}",
+            {
+                "seeds": " ".join(map(str, line["seeds"])),
+                **{name: value for name, value in line["settings"].items() if name not in _NOT_COMMON},
+            },
+        )
+        for line in lines
+    ]
     parts = []
-    for name, by_value in values.items():
+    for name, by_value in settings_by_value(shown).items():
         if len(by_value) == 1:
             parts.append(f"{name} {next(iter(by_value))}")
         else:
@@ -173,7 +173,7 @@ def _comparison_text(comparison: Record) -> list[str]:
             for one in comparison["by_dim"]
         ]
         parts.append("Geometry-aware against the baselines (last column: ga-dl against poincare):")
-        parts.append(_grid(headings, rows, left=(2, 4, 5, 6)))
+        parts.append(markdown_grid(headings, rows, left=(2, 4, 5, 6)))
         unequal = [str(one["dim"]) for one in comparison["by_dim"] if not one["equal_terms"]]
         if unequal:
             parts.append(f"Not on equal terms: epochs or seeds differ between methods (d = {', '.join(unequal)}).")
@@ -183,7 +183,7 @@ def _comparison_text(comparison: Record) -> list[str]:
             for one in comparison["to_paper"]
         ]
         parts.append("MAP against the paper's less 0.02:")
-        parts.append(_grid(("dim", "method", "MAP", "paper − 0.02", "margin"), rows, left=(1,)))
+        parts.append(markdown_grid(("dim", "method", "MAP", "paper − 0.02", "margin"), rows, left=(1,)))
     return parts
 
 
@@ -224,7 +224,7 @@ def statistics_markdown(shapes: Sequence[Record]) -> str:
         values = [shape.get(name) for name in _SHAPE]
         texts = ["–" if v is None else f"{v:,.1f}" if isinstance(v, float) else f"{v:,}" for v in values]
         rows.append([shape["title"], shape["source"], *texts])
-    return _grid(("data set", "", *_SHAPE_HEADINGS), rows, left=(0, 1)) + "\n"
+    return markdown_grid(("data set", "", *_SHAPE_HEADINGS), rows, left=(0, 1)) + "\n"
 
 
 # ---- into the documentation ----
@@ -254,25 +254,5 @@ def insert_into(doc_path: Path, tables_dir: Path) -> list[str]:
         return f"<!-- table: {match[1]} -->\n\n{path.read_text(encoding='utf-8').strip()}\n\n<!-- end -->"
 
     text = re.sub(r"<!-- table: ([\w-]+) -->.*?<!-- end -->", replacement, text, flags=re.DOTALL)
-    _write_text(doc_path, text)
+    write_text(doc_path, text)
     return inserted
-
-
-def _grid(headings: Sequence[str], rows: Sequence[Sequence[str]], left: tuple[int, ...] = ()) -> str:
-    """A Markdown table; all columns but those in `left` are set flush right."""
-    ruler = ["---" if i in left else "---:" for i in range(len(headings))]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (headings, ruler, *rows))
-
-
-def _csv(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _write_text(path: Path, text: str) -> Path:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return path
