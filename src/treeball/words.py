@@ -1,15 +1,22 @@
-"""Words for sentences that a person reads, and numbers for JSON that a program reads."""
+"""Words for sentences and tables that a person reads, and numbers for JSON that a program reads."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-__all__ = ["count", "json_number"]
+__all__ = ["aligned", "count", "json_number"]
 
 
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 epoch", "2,000 epochs"."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines of text, each column as wide as its widest cell."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def json_number(value: float | None) -> float | None:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import treeball
+from treeball.cli.console import _that_fit
 from treeball.cli.main import run
 
 QUICK = ["--method", "ga-dl-rw", "--dim", "3", "--epochs", "20", "--burn-in", "2"]
@@ -479,3 +480,17 @@ def test_heal_mends_a_model(catalog, capsys):
     assert run(["heal", "sick.parquet"]) == 0
     assert "every parent is the nearest node" in capsys.readouterr().out
     refused(["heal", "none.parquet"], capsys, "none.parquet")
+
+
+# ---- tables ----
+
+
+@pytest.mark.parametrize("room", [20, 40, 80, 400])
+def test_a_table_too_wide_for_the_terminal_becomes_several(room):
+    widths = [3, 9, 12, 15, 7, 30, 1]
+    parts = _that_fit(widths, 2, room)
+    assert [column for part in parts for column in part[2:]] == [2, 3, 4, 5, 6]
+    assert all(part[:2] == [0, 1] for part in parts)
+    assert all(sum(widths[column] + 3 for column in part) <= room or len(part) == 3 for part in parts)
+    assert len(parts) == 1 or room < 400
+    assert _that_fit(widths, 0, room) == [list(range(7))]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..words import count
+from ..words import aligned, count
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -28,27 +28,48 @@ def print_table(rows: list[tuple[str, str]], title: str | None = None) -> None:
     print_rows(None, rows, title)
 
 
-def print_rows(header: Sequence[str] | None, rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """A table on standard output: boxed on a terminal, aligned text in a pipe."""
-    if sys.stdout.isatty():
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+def print_rows(
+    header: Sequence[str] | None, rows: Sequence[Sequence[str]], title: str | None = None, names: int = 0
+) -> None:
+    """A table on standard output: boxed on a terminal, aligned text in a pipe.
 
+    Where the first `names` columns name the rows, a table too wide for the terminal becomes several that have them all.
+    """
+    if not sys.stdout.isatty():
+        if title:
+            print(title)
+        for line in aligned([header, *rows] if header else rows):
+            print(line)
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    columns = list(zip(*([header, *rows] if header else rows), strict=True))
+    for part in _that_fit([max(map(len, column)) for column in columns], names, console.width):
         table = Table(title=Text(title or ""), box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
-        for column in range(len(rows[0]) if rows else len(header or ())):
+        for column in part:
             table.add_column(header[column] if header else "", style="cyan" if column == 0 else "")
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        Console().print(table)
-        return
-    if title:
-        print(title)
-    lines = [header, *rows] if header else list(rows)
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))] if lines else []
-    for line in lines:
-        print("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+            table.add_row(*(Text(row[column]) for column in part))
+        console.print(table)
+
+
+def _that_fit(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
+    """Columns of one table after the other: all in one where nothing names the rows, else as many as there is room."""
+    if not names:
+        return [list(range(len(widths)))]
+    parts: list[list[int]] = []
+    left = 0
+    for column in range(names, len(widths)):
+        if not parts or widths[column] + 3 > left:  # a column has three blanks beside it
+            parts.append(list(range(names)))
+            left = room - sum(width + 3 for width in widths[:names])
+        parts[-1].append(column)
+        left -= widths[column] + 3
+    return parts
 
 
 def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows
+from .outputs import stem_of
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -104,14 +105,9 @@ def fit(
 
 
 def _default_output(source: str) -> Path:
-    if source == "-":
-        return Path("model.parquet")
-    stem = Path(source.removeprefix("example:").rstrip("/")).name.replace(":", "-")
-    for ending in (".gz", ".zst"):
-        stem = stem.removesuffix(ending)
-    stem = Path(stem).stem or "model"
-    output = Path(f"{stem}.parquet")
-    return Path(f"{stem}.model.parquet") if output.exists() and output.samefile(source) else output
+    output = Path(f"{stem_of(source)}.parquet")
+    taken = source != "-" and output.exists() and output.samefile(source)
+    return output.with_suffix(".model.parquet") if taken else output
 
 
 def _resume_point(output: Path, checkpoint: Path) -> Embedding | None:

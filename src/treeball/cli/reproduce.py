@@ -7,12 +7,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ..errors import InputError
 from ..methods.progress import TrainingProgress
 from .console import say
+from .lists import Listed, items, whole_numbers
 
 Dataset = Literal["synthetic", "yelp", "verbs", "nouns", "catalog", "closure", "all"]
-Listed = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def reproduce(
@@ -69,9 +68,9 @@ def reproduce(
         require_plotting()
     choices = Choices(
         budget=budget,
-        dims=_numbers("dims", dims),
-        methods=tuple(_items(methods)),
-        seeds=_numbers("seeds", seeds),
+        dims=whole_numbers("dims", dims),
+        methods=tuple(items(methods)),
+        seeds=whole_numbers("seeds", seeds),
         epochs=epochs,
     )
     out = out or Path("reproduction") / budget
@@ -89,15 +88,3 @@ def reproduce(
         say(f"stopped; finished runs are kept in {out}, and the same command goes on from there")
         return 1
     return 0
-
-
-def _items(given: list[str] | None) -> list[str]:
-    """Words as given one by one or joined by commas."""
-    return [item.strip() for text in given or [] for item in text.split(",") if item.strip()]
-
-
-def _numbers(option: str, given: list[str] | None) -> tuple[int, ...]:
-    items = _items(given)
-    if not all(item.isdecimal() for item in items):
-        raise InputError(f"--{option} takes whole numbers, as in --{option} 2 5, not {' '.join(items)!r}")
-    return tuple(dict.fromkeys(int(item) for item in items))
