@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .embedding import Embedding, Provenance, Suggestion, suggest_parent
     from .errors import InputError, MissingExtraError, NumericalError, TreeballError
     from .evaluation import Comparison, Evaluation, HeldOut, Split, compare, evaluate, evaluate_held_out, split
+    from .experiments import Bench, bench
     from .hierarchy import Hierarchy
     from .io.model_file import load
     from .io.readers import ReadSettings, read
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .report.diagnose import Diagnosis, diagnose
 
 __all__ = [
+    "Bench",
     "Comparison",
     "Diagnosis",
     "Embedding",
@@ -45,6 +47,7 @@ __all__ = [
     "Suggestion",
     "TreeballError",
     "__version__",
+    "bench",
     "compare",
     "diagnose",
     "evaluate",
@@ -65,6 +68,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "Bench": "experiments",
         "Comparison": "evaluation",
         "Diagnosis": "report.diagnose",
         "Embedding": "embedding",
@@ -83,6 +87,7 @@ __getattr__, __dir__ = lazy(
         "Split": "evaluation",
         "Suggestion": "embedding",
         "TreeballError": "errors",
+        "bench": "experiments",
         "compare": "evaluation",
         "diagnose": "report.diagnose",
         "evaluate": "evaluation",

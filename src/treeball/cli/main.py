@@ -15,6 +15,7 @@ from cyclopts.config import Toml
 from .._version import __version__
 from ..errors import InputError, TreeballError
 from .ask import ask
+from .bench import bench
 from .capacity import capacity
 from .compare import compare
 from .diagnose import diagnose
@@ -75,6 +76,7 @@ COMMANDS = {
         split,
         suggest_parent,
         compare,
+        bench,
         reproduce,
         doctor,
     )

@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import InputError
+import numpy as np
+
+from ..geometry.directions import even_directions, ordered_directions
 from ..hierarchy import Hierarchy
 from ..methods._fit import fit
 from ..methods.auto import Choice
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from ..methods.descent import Epochs
     from ..methods.run import Run
 
-__all__ = ["Progress", "ShowProgress", "TimedFit", "timed_fit", "warm_up"]
+__all__ = ["Progress", "ShowProgress", "TimedFit", "is_interruption", "timed_fit", "warm_up"]
 
 
 class Progress(Protocol):
@@ -81,6 +83,8 @@ def timed_fit(
                 shown.show(run.epoch, done.loss, done.pairs / max(done.seconds, 1e-9), None)
             return interrupt is not None and interrupt.requested
 
+        for directions in (even_directions, ordered_directions):
+            directions.cache_clear()  # what one construction found would serve the next
         started = time.perf_counter()
         embedding = fit(hierarchy, settings, watch=see, scores=False)
         seconds = time.perf_counter() - started
@@ -90,10 +94,19 @@ def timed_fit(
 
 
 def warm_up(settings: Settings) -> None:
-    """Embed a small tree with a method, so that loading and compiling is not counted as time of its first run."""
+    """Embed a small DAG with a method, so that loading and compiling is not counted as time of its first run."""
     brief = {"epochs": 2, "n_tc": 1, "dilation_from": 1, "trace_every": 0}
-    tree = Hierarchy.from_codes(range(31), range(1, 31), [(i - 1) // 5 for i in range(1, 31)])
+    child = np.arange(1, 31)
+    # Nodes with a second parent leave something to heal.
+    dag = Hierarchy.from_codes(range(31), np.append(child, child[-3:]), np.append((child - 1) // 5, [1, 2, 3]))
     try:
-        fit(tree, settings.replace(**{name: value for name, value in brief.items() if name in settings.names()}))
-    except InputError:
-        return  # a method that cannot take such a tree says so when it meets the hierarchy that was meant
+        fit(dag, settings.replace(**{name: value for name, value in brief.items() if name in settings.names()}))
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        # A method that does not take this DAG may well take the hierarchy that was meant, and says so if not.
+
+
+def is_interruption(error: Exception) -> bool:
+    """Whether it was Ctrl-C: compiled code that is interrupted may wrap that into a SystemError."""
+    return isinstance(error.__cause__, KeyboardInterrupt)

@@ -14,7 +14,7 @@ from ..types import Coordinates
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
-__all__ = ["from_pandas", "to_networkx", "to_pandas"]
+__all__ = ["from_pandas", "library", "to_networkx", "to_pandas"]
 
 
 def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> Any:
@@ -22,7 +22,7 @@ def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> A
 
     The virtual root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
     """
-    pd = _library("pandas")
+    pd = library("pandas")
 
     from ..geometry.coordinates import column_names, to_kind
 
@@ -68,7 +68,7 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     Edges have their ``weight`` where the hierarchy has weights. Of an embedding, nodes have their ``vector`` and edges
     their ``distance``. The virtual root is left out.
     """
-    nx = _library("networkx")
+    nx = library("networkx")
 
     hierarchy = source if isinstance(source, Hierarchy) else source.hierarchy
     names = list(hierarchy.names)
@@ -88,7 +88,8 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     return graph
 
 
-def _library(name: str) -> Any:
+def library(name: str) -> Any:
+    """A library that somebody who asks for its objects has, or is told to install."""
     try:
         return import_module(name)
     except ImportError:

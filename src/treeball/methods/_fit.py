@@ -93,7 +93,7 @@ def fit(
     Embedding
         Its ``provenance.epochs_done`` says how many epochs were trained, ``provenance.scores`` how good it is.
     """
-    hierarchy = source if isinstance(source, Hierarchy) else _read(source)
+    hierarchy = source if isinstance(source, Hierarchy) else read_and_tell(source)
     if isinstance(settings, Choice):
         if overrides:
             raise InputError(f"a choice is made already: {', '.join(overrides)} cannot be changed any more")
@@ -165,7 +165,7 @@ def _execute(run: Run, checkpoints: Checkpoints | None, watch: Watch | None, pro
                 checkpoints.save_if_due(run)
 
 
-def _read(source: Any) -> Hierarchy:
+def read_and_tell(source: Any) -> Hierarchy:
     """Read a hierarchy, and log what a person should know about it: a guess or a repair."""
     from ..io.readers import read
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..evaluation.illness import KINDS
-from .style import BLUE, GREEN, ILL, ILL_NAMES, OLIVE, ORANGE, OTHER, PINK, new_figure, style
+from .style import BLUE, GREEN, ILL, ILL_NAMES, OLIVE, ORANGE, OTHER, PINK, SUBTREES, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Results = Mapping[str, Sequence[Mapping[str, Any]]]
 _BASELINES = ("base", "baseline", "poincare", "lorentz", "euclidean")
+_MARKERS = "osD^vP"
 
 
 def illness_by_setting(results: Results, *, setting: str = "$\\eta_{tc}$") -> Figure:
@@ -60,6 +61,58 @@ def scores_by_setting(results: Results, *, setting: str = "") -> Figure:
         for axes in panels[:5]:
             axes.set_xlabel(setting, parse_math=True)
         _finish(figure, results)
+    return figure
+
+
+def scores_by_dimension(lines: Sequence[Mapping[str, Any]]) -> Figure:
+    """MAP and mean rank of several methods against the dimension, with their spread; those of held-out pairs, too.
+
+    Parameters
+    ----------
+    lines
+        For each dimension and method the ``mean`` and ``spread`` of the scores: ``treeball.bench(...).table().lines``.
+    """
+    if not any(_mean(line, "map") is not None for line in lines):
+        raise InputError("there is no score to draw: every run failed, or no node has a positive")
+    panels = {"map": "MAP", "mean_rank": "Mean rank"}
+    if any(_mean(line, "held_out_map") is not None for line in lines):
+        panels |= {"held_out_map": "Held-out MAP", "held_out_mean_rank": "Held-out mean rank"}
+    dims = sorted({line["dim"] for line in lines})
+    methods = list(dict.fromkeys(line["method"] for line in lines))
+    with style():
+        rows = len(panels) // 2
+        figure = new_figure(10.2, 3.6 * rows)
+        for axes, (name, title) in zip(figure.subplots(rows, 2).ravel(), panels.items(), strict=True):
+            for number, method in enumerate(methods):
+                mine = [line for line in lines if line["method"] == method and _mean(line, name) is not None]
+                # Methods that score the same would hide each other: each stands a little beside the dimension.
+                place = [dims.index(line["dim"]) + 0.06 * (number - (len(methods) - 1) / 2) for line in mine]
+                means = np.array([line[name]["mean"] for line in mine])
+                spreads = np.array([line[name]["spread"] or 0.0 for line in mine])
+                lowest = 1.0 if name.endswith("mean_rank") else 0.0  # no score is below it
+                whiskers = np.stack([np.minimum(spreads, np.maximum(means - lowest, 0.0)), spreads])
+                colour, marker = SUBTREES[number % len(SUBTREES)], _MARKERS[(number // len(SUBTREES)) % len(_MARKERS)]
+                axes.errorbar(
+                    place, means, whiskers, color=colour, marker=marker, markersize=4, capsize=3, label=method
+                )
+            axes.set_title(title)
+            axes.yaxis.grid(True)
+            axes.set_xticks(range(len(dims)), [str(dim) for dim in dims])
+            axes.set_xlim(-0.5, len(dims) - 0.5)
+            axes.set_xlabel("dimension")
+            if name.endswith("mean_rank"):
+                axes.set_yscale("log")
+                axes.set_ylim(bottom=0.94)
+                _plain_log_ticks(axes)
+            else:
+                axes.set_ylim(0.0, 1.03)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.tight_layout(rect=(0, 0.08 if rows == 1 else 0.045, 1, 1), w_pad=2.0, h_pad=1.5)
+        figure.legend(handles, labels, loc="lower left", ncols=min(6, len(labels)), borderaxespad=0.4)
+        counts = sorted({len(line["seeds"]) for line in lines})
+        seeds = " to ".join(str(one) for one in (counts[:1] if len(counts) == 1 else (counts[0], counts[-1])))
+        words = "one run each" if seeds == "1" else f"mean of {seeds} seeds; whiskers: standard deviation"
+        figure.text(0.99, 0.012, words, ha="right", va="bottom", fontsize=8, color="#666666")
     return figure
 
 
@@ -113,6 +166,11 @@ def _require_runs(results: Results) -> None:
     empty = [name for name, runs in results.items() if not runs]
     if not results or empty:
         raise InputError(f"there is no run to draw{' for ' + ', '.join(empty) if empty else ''}: give one per seed")
+
+
+def _mean(line: Mapping[str, Any], name: str) -> float | None:
+    mean: float | None = line.get(name, {}).get("mean")
+    return mean
 
 
 def _value(run: Mapping[str, Any], name: str) -> float:

@@ -20,7 +20,7 @@ from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
 from ..types import Geometry, Objective
 from .arcs import geodesics
-from .charts import illness_by_setting, scores_by_setting, trace
+from .charts import illness_by_setting, scores_by_dimension, scores_by_setting, trace
 from .disk import Pen, Window, draw_disk, draw_window, group_legend, ill_legend
 from .labels import place_labels
 from .scene import Colouring, Scene, densest_window, disk_points, display_name, make_scene
@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
     from ..evaluation import Evaluation
 
-__all__ = ["disk", "illness_by_setting", "learning_process", "save", "scores_by_setting", "trace", "two_disks"]
+__all__ = [
+    "disk",
+    "illness_by_setting",
+    "learning_process",
+    "save",
+    "scores_by_dimension",
+    "scores_by_setting",
+    "trace",
+    "two_disks",
+]
 
 _MARGIN = 0.2  # inches, as all sizes here
 _TITLE = 0.32
