@@ -19,8 +19,9 @@ import numpy as np
 
 import treeball
 from treeball.methods.first_vectors import place_first
-from treeball.methods.loss import descent_of
+from treeball.methods.pairs import Pairs
 from treeball.methods.run import Run
+from treeball.methods.sampled_descent import SampledDescent
 from treeball.methods.settings import BaselineSettings
 from treeball.workers import available_cores
 
@@ -44,7 +45,7 @@ def treeball_trainer(hierarchy: treeball.Hierarchy, threads: int) -> Callable[[i
     )
     run = Run.begin(hierarchy, settings)
     place_first(run)
-    descent = descent_of(run)
+    descent = SampledDescent(run, Pairs.of(run.hierarchy, run.settings))
     descent.run(0, 1)  # compiles
     epoch = 1
 

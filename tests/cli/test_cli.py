@@ -465,7 +465,7 @@ def test_auto_trains_for_all_ancestors(catalog, capsys):
     options = ["--objective", "ancestors", "--epochs", "1000", "--dim", "5"]
     assert run(["fit", str(catalog), "-o", "auto.parquet", "--json", *options]) == 0
     captured = capsys.readouterr()
-    assert "auto: sharpened training from a construction, against all nodes" in captured.err
+    assert "auto: softmax training" in captured.err
     assert json.loads(captured.out)["map"] > 0.98
 
 

@@ -50,7 +50,7 @@ def test_the_gradient_is_that_of_the_loss_over_all_nodes(objective, sharpness):
         others = np.setdiff1d(np.arange(n), [node, *idx[ptr[node] : ptr[node + 1]]])
         near[node, n - others.size :] = others
     gradient = np.zeros((n, dim))
-    loss, failed = sharp_gradient(vectors, heads, ptr, idx, near, 0, sharpness, 0, 0, 0, 1, gradient)
+    loss, failed = sharp_gradient(vectors, heads, ptr, idx, ptr, idx, near, 0, sharpness, 0.0, 0, 0, 0, 1, gradient)
     assert failed == -1
     assert loss == pytest.approx(naive_loss(vectors, hierarchy, objective, sharpness), rel=1e-12)
     scale = 0.5 * (1.0 - np.square(vectors).sum(axis=1))  # of the frame: a unit vector there is so long here
@@ -71,10 +71,43 @@ def test_no_sharpness_overflows():
     heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
     gradient = np.zeros(vectors.shape)
     near = np.full((13, 1), -1, np.int32)
-    loss, failed = sharp_gradient(vectors, heads, ptr, idx, near, 30, 1000.0, 0, 0, 0, 1, gradient)
+    loss, failed = sharp_gradient(vectors, heads, ptr, idx, ptr, idx, near, 30, 1000.0, 0.2, 0, 0, 0, 1, gradient)
     assert failed == -1
     assert np.isfinite(loss)
     assert np.isfinite(gradient).all()
+
+
+def test_forgiveness_weakens_the_pull_of_what_is_far():
+    hierarchy = treeball.read([("b", "a"), ("c", "a"), ("d", "b"), ("e", "b")])
+    n = hierarchy.n_nodes
+    vectors = poincare.from_radius(np.random.default_rng(3).normal(size=(n, 2)), np.full(n, 1.0))
+    ptr, idx = hierarchy.positives("parents")
+    near = np.array([np.delete(np.arange(n), [node, *idx[ptr[node] : ptr[node + 1]]][:2])[:3] for node in range(n)])
+    for node in np.flatnonzero(np.diff(ptr)).astype(np.int32):
+        pulls = []
+        for forgiveness in (0.0, 0.3):
+            gradient = np.zeros((n, 2))
+            loss, _ = sharp_gradient(
+                vectors, np.array([node]), ptr, idx, ptr, idx, near.astype(np.int32), 0, 5.0, forgiveness, 0, 0, 0, 1,
+                gradient,
+            )  # fmt: skip
+            pulls.append(gradient)
+        # With one positive the loss is log(1 + Z), and the share of the positive 1 / (1 + Z).
+        np.testing.assert_allclose(pulls[1], pulls[0] * math.exp(-loss) ** 0.3, rtol=1e-9, atol=1e-15)
+
+
+def test_what_is_left_out_is_neither_drawn_nor_pushed():
+    hierarchy = treeball.read([("b", "a"), ("c", "b"), ("d", "c"), ("e", "c"), ("d", "a")])
+    n, d = hierarchy.n_nodes, hierarchy.names.index_of("d")
+    vectors = poincare.from_radius(np.random.default_rng(4).normal(size=(n, 2)), np.full(n, 1.0))
+    parents, ancestors = hierarchy.positives("parents"), hierarchy.positives("ancestors")
+    nobody = np.full((n, 1), -1, np.int32)
+    for left_out, touched in ((parents, {"a", "b", "c", "d", "e"}), (ancestors, {"a", "c", "d", "e"})):
+        gradient = np.zeros((n, 2))
+        sharp_gradient(
+            vectors, np.array([d], np.int32), *parents, *left_out, nobody, 200, 5.0, 0.0, 0, 0, 0, 1, gradient
+        )
+        assert set(hierarchy.names.take(np.flatnonzero(gradient.any(axis=1)))) == touched
 
 
 def test_a_first_step_of_adam_walks_its_length_along_a_geodesic():
@@ -115,6 +148,42 @@ def test_stopping_where_adam_begins_anew_and_resuming_ends_with_the_same_bytes(t
     assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
 
 
+def test_spare_dimensions_are_squeezed_out_one_after_the_other(tmp_path):
+    hierarchy = lattice(5, 4)
+    settings = FitSettings(method="softmax", dim=3, epochs=400, spare=2, deterministic=True)
+    seen = {}
+
+    def watch(run, done):
+        seen[run.epoch] = np.abs(run.vectors[:, 3:]).max(axis=0)
+        assert run.embedding().dim == 3
+        return False
+
+    whole = treeball.fit(hierarchy, settings, watch=watch)
+    assert whole.spare is None
+    assert whole.dim == 3
+    assert seen[20].size == 2
+    assert seen[200][0] > 1e-3 > seen[200][1]  # the last one goes first
+    assert seen[240].max() < 0.2 * seen[20].max()  # the end of untangling
+    assert seen[250].size == 0
+    part = treeball.fit(hierarchy, settings, watch=lambda run, done: run.epoch >= 100)
+    part.save(tmp_path / "part.parquet")
+    assert part.spare.shape == (hierarchy.n_nodes, 2)
+    resumed = treeball.fit(hierarchy, settings, resume=treeball.load(tmp_path / "part.parquet"))
+    assert np.array_equal(resumed.vectors, whole.vectors)
+
+
+def test_auto_takes_a_part_of_a_closure_for_an_open_world():
+    """The documented recipe of link prediction: no option set."""
+    parts = treeball.split("example:mammals", closure=0.1, seed=3)
+    model = treeball.fit(parts.train, seed=3, epochs=400)
+    assert model.provenance.settings["open_world"] is True
+    assert "in an open world" in model.provenance.log[0].text
+    assert treeball.evaluate_held_out(model, parts.held_out).map > 0.95
+    closed = resolve(treeball.read(parts.train), {"open_world": False})
+    assert closed.settings.to_dict()["open_world"] is False
+    assert closed.rivals  # a DAG like others
+
+
 def test_auto_trains_dags_and_compares_with_the_construction(tmp_path):
     hierarchy = lattice(6, 4)
     model = treeball.fit(hierarchy, epochs=300, dim=10)
@@ -139,12 +208,13 @@ def test_auto_takes_what_uses_all_that_was_given():
         match="softmax, which auto chose, does not use batch: leave it out, or name a method that does, such as",
     ):
         resolve(dag, {"batch": 5})
-    assert resolve(dag, {"objective": "ancestors"}).settings.method == "softmax"
-    assert resolve(dag, {"objective": "ancestors", "dim": 5}).settings.method == "sharpened"
-    assert resolve(dag, {"objective": "ancestors", "dilation": 2.0}).settings.method == "sharpened"
-    edges = trees.star(20_002)
+    assert resolve(dag, {"objective": "ancestors", "dim": 5}).settings.epochs_to_train == 8000
+    assert resolve(dag, {"objective": "ancestors", "epochs": 7, "dim": 5}).settings.epochs_to_train == 7
+    with pytest.raises(InputError, match="softmax, which auto chose, does not use dilation"):
+        resolve(dag, {"objective": "ancestors", "dilation": 2.0})
+    edges = trees.star(100_000)
     large = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
-    assert resolve(large, {"objective": "ancestors"}).settings.method == "sharpened"
+    assert resolve(large, {"objective": "ancestors"}).settings.epochs_to_train == 500
     assert resolve(large, {}).settings.method == "construct"
 
 
@@ -218,7 +288,7 @@ def test_relatives_by_geometry_come_with_a_warning_where_there_are_several_paren
 def test_the_dimension_is_found_before_the_method_is_chosen():
     tree = treeball.read("example:mammals")
     chosen = resolve(tree, {"objective": "ancestors", "dim": "auto"}).settings
-    assert (chosen.method, chosen.dim) == ("sharpened", 2)
+    assert (chosen.method, chosen.dim) == ("softmax", 2)
     with pytest.raises(InputError, match="dim must be a whole number"):
         treeball.fit(tree, objective="ancestors", dim="abc")
 

@@ -48,6 +48,8 @@ class Embedding(Questions):
         Where they live; see :mod:`treeball.geometry.spaces`. Given by its name, the geometry.
     provenance : Provenance
         What made the vectors: method, objective, all settings, seed, version, input and its SHA-256, scores.
+    spare : float64 (n, some) or None
+        Coordinates beyond the dimensions that an unfinished training has for a while; only resuming needs them.
     """
 
     def __init__(
@@ -56,6 +58,8 @@ class Embedding(Questions):
         hierarchy: Hierarchy,
         geometry: Geometry = "poincare",
         provenance: Provenance | None = None,
+        *,
+        spare: Floats | None = None,
     ) -> None:
         space = space_of(geometry)
         roundoff = _roundoff(vectors)
@@ -75,6 +79,7 @@ class Embedding(Questions):
         self.provenance = Provenance() if provenance is None else provenance
         if not isinstance(self.provenance, Provenance):
             raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
+        self.spare = None if spare is None else np.array(spare, np.float64)
         self._evaluations: dict[Objective, Evaluation] = {}
 
     # ---- shape and names ----

@@ -7,9 +7,9 @@ Nothing above this room knows which one it has.
 from __future__ import annotations
 
 from ..errors import InputError
-from .protocol import Engine, Trained
+from .protocol import Compared, Engine, SoftmaxSteps, Trained
 
-__all__ = ["DEVICES", "Engine", "Trained", "choose"]
+__all__ = ["DEVICES", "Compared", "Engine", "SoftmaxSteps", "Trained", "choose"]
 
 DEVICES = ("auto", "cpu")
 """What `choose` takes."""

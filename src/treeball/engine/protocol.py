@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ..types import Codes, Floats, Ints, Pointers
 
-__all__ = ["Engine", "Trained"]
+__all__ = ["Compared", "Engine", "SoftmaxSteps", "Trained"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,50 @@ class Trained:
     loss: float
     clamped: int
     failed: tuple[int, int] | None
+
+
+class Compared(NamedTuple):
+    """Which nodes a softmax over all nodes compares.
+
+    Attributes
+    ----------
+    heads : (m,)
+        Nodes with a positive, in random order.
+    positive_ptr, positive_idx
+        Positives of every node, ascending.
+    left_out_ptr, left_out_idx
+        What a node is never compared with, its positives among them, ascending.
+    near : (n, k)
+        For each node others near it, ascending; -1 for none.
+    """
+
+    heads: Codes
+    positive_ptr: Pointers
+    positive_idx: Codes
+    left_out_ptr: Pointers
+    left_out_idx: Codes
+    near: Codes
+
+
+class SoftmaxSteps(NamedTuple):
+    """What every epoch of a descent on a softmax is like, a row each.
+
+    Attributes
+    ----------
+    sharpness : (epochs,)
+        Factor on distances.
+    forgiveness : (epochs,)
+        See `engine.cpu.sharp_softmax`.
+    rates : (epochs,)
+        Length of a step in hyperbolic units.
+    squeeze : (epochs, spare)
+        Factors on the last coordinates of all vectors after each step.
+    """
+
+    sharpness: Floats
+    forgiveness: Floats
+    rates: Floats
+    squeeze: Floats
 
 
 class Engine(Protocol):
@@ -71,46 +115,13 @@ class Engine(Protocol):
         """
         ...
 
-    def train_full_softmax(
-        self,
-        vectors: Floats,
-        heads: Codes,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        near: Codes,
-        steps: Floats,
-        *,
-        sharpness: int,
-        first_epoch: int,
-        negatives: int,
-        bound: float,
-        seed: int,
-        workers: int,
-    ) -> Trained:
-        """Epochs of the softmax over all nodes, in the ball: the listed nodes exactly, the rest by a sample.
-
-        Parameters
-        ----------
-        heads
-            Nodes with a positive, in random order.
-        near : (n, k)
-            For each node non-positives near it, ascending; -1 for none.
-        sharpness
-            Factor on distances in the softmax.
-        """
-        ...
-
     def descend_softmax(
         self,
         vectors: Floats,
         moments: tuple[Floats, Floats],
-        heads: Codes,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        near: Codes,
+        compared: Compared,
+        steps: SoftmaxSteps,
         *,
-        sharpness: Floats,
-        rates: Floats,
         first_epoch: int,
         steps_before: int,
         negatives: int,
@@ -120,14 +131,12 @@ class Engine(Protocol):
     ) -> Trained:
         """Steps of all nodes at once down the softmax over all nodes, by Adam, in the ball.
 
+        The listed nodes are compared with exactly, the rest by a sample of `negatives` for each node.
+
         Parameters
         ----------
         moments
             Those of Adam, (n, d) and (n,), changed in place; `steps_before` have been taken since they were zero.
-        near
-            As in `train_full_softmax`.
-        sharpness, rates : (epochs,)
-            Factor on distances, and length of a step in hyperbolic units, in each epoch.
         """
         ...
 

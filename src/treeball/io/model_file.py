@@ -51,6 +51,9 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
         "parent": nodes.take(_first(hierarchy.parent_idx, first, has_parent)),
         "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1]),
     }
+    if embedding.spare is not None:
+        spare = embedding.spare
+        columns["spare"] = pa.FixedSizeListArray.from_arrays(pa.array(spare.reshape(-1)), spare.shape[1])
     if hierarchy.parent_weight is not None:
         columns["weight"] = _first(hierarchy.parent_weight, first, has_parent)
     if not hierarchy.is_tree:
@@ -140,7 +143,10 @@ def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
             weights = np.concatenate([weights, table["other_weights"].combine_chunks().flatten().to_numpy()])[order]
     root = None if virtual is None else names.index_of(virtual)
     hierarchy = Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=root)
-    return Embedding(vectors, hierarchy, description["geometry"], Provenance.from_dict(record))
+    spare = None
+    if "spare" in table.column_names:
+        spare = table["spare"].combine_chunks().values.to_numpy().reshape(n, -1)
+    return Embedding(vectors, hierarchy, description["geometry"], Provenance.from_dict(record), spare=spare)
 
 
 def _kind(hierarchy: Hierarchy) -> str:

@@ -200,7 +200,7 @@ def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = N
     return Run(
         hierarchy,
         settings,
-        np.array(resume.vectors),
+        np.array(resume.vectors) if resume.spare is None else np.hstack([resume.vectors, resume.spare]),
         epoch=record.epochs_done,
         clamped=record.clamped.times,
         loss=record.loss,

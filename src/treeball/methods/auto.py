@@ -12,19 +12,18 @@ from ..limits import BALL_RADIUS
 from .construct import construct
 from .fit_settings import settings_of
 from .registry import find
-from .settings import ConstructSettings, Settings, SharpenedSettings, SoftmaxSettings
+from .settings import ConstructSettings, Settings, SoftmaxSettings
 
 __all__ = ["Choice", "Dimension", "resolve", "smallest_dimension", "why_ill"]
 
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
-# Up to so many nodes the training for all ancestors starts from a construction and against all nodes. Larger
-# hierarchies tend to be too tall for that: they form better from random vectors against random nodes, in short steps.
-FULL_SOFTMAX_UP_TO_NODES = 20_000
-FULL_STEP, SAMPLED_STEP = 0.03, 0.01
-INIT_SCALE, DILATION = 0.05, 1.5
-# Up to so many nodes the softmax over all is trained, in minutes; for all ancestors in fewer dimensions,
-# random first vectors stay tangled.
-SOFTMAX_UP_TO_NODES, SOFTMAX_FROM_DIM = 20_000, 8
+# Up to so many nodes a DAG is trained for the objective parents; beyond it takes many hours.
+SOFTMAX_UP_TO_NODES = 200_000
+# Epochs of that training: many where there is little room, so many over all nodes in large ones, within limits.
+TIGHT_BELOW_DIM, TIGHT_UP_TO_NODES, TIGHT_FOR_PARENTS, TIGHT_FOR_ANCESTORS = 8, 20_000, 4000, 8000
+LEAST_EPOCHS, MOST_EPOCHS, ALL_NODES = 100, 1000, 50_000_000
+# A hierarchy lists a part of its closure when more than this share of its edges is implied by others.
+IMPLIED_SHARE = 0.1
 
 
 class Choice(NamedTuple):
@@ -72,47 +71,38 @@ def _choose(hierarchy: Hierarchy, name: str, given: Mapping[str, Any]) -> Choice
 def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """The method that suits, with what was given and, for the rest, what suits it; and why."""
     shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
-    few = hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES
-    takes_all = set(given) <= set(SoftmaxSettings.names())
-    if given.get("objective", "parents") == "parents":
-        if not hierarchy.is_tree and few:
-            settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
-            kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
-            rival = settings_of(ConstructSettings, "construct", {"heal": True, **kept})
-            why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
-            return Choice(settings, [why], (rival,))
-        settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
-        how = "construct, then heal" if settings.heal else "construct"
-        reason = f"auto: {how}: {shape} needs no training for the objective parents"
-        if not hierarchy.is_tree:
-            reason = f"auto: {how}: {shape}; a node with several parents is placed by the one with the most ancestors"
-        return Choice(settings, [reason])
-    if few and takes_all and given.get("dim", SoftmaxSettings.dim) >= SOFTMAX_FROM_DIM:
-        settings = settings_of(SoftmaxSettings, "softmax", given, by_auto=True)
-        return Choice(settings, [f"auto: softmax training: {shape} needs it for the objective ancestors"])
-    choice = _sharpened(hierarchy, given, shape)
-    if few and not takes_all:
-        others = ", ".join(name for name in given if name not in SoftmaxSettings.names())
-        choice.reasons.append(f"the training softmax, which would suit as well, does not use {others}")
-    return choice
+    if given.get("objective", "parents") == "ancestors":
+        return Choice(
+            _softmax(hierarchy, given), [f"auto: softmax training: {shape} needs it for the objective ancestors"]
+        )
+    implied = hierarchy.n_edges - hierarchy.transitive_reduction().n_edges
+    if implied > IMPLIED_SHARE * hierarchy.n_edges and given.get("open_world", True):
+        why = (
+            f"auto: softmax training in an open world: {implied:,} of the {hierarchy.n_edges:,} edges are implied by "
+            "others, so the file lists a part of a closure, and what it does not list may be true"
+        )
+        return Choice(_softmax(hierarchy, {"open_world": True, **given}), [why])
+    if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
+        kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
+        rival = settings_of(ConstructSettings, "construct", {"heal": True, **kept})
+        why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
+        return Choice(_softmax(hierarchy, given), [why], (rival,))
+    settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
+    how = "construct, then heal" if settings.heal else "construct"
+    reason = f"auto: {how}: {shape} needs no training for the objective parents"
+    if not hierarchy.is_tree:
+        reason = f"auto: {how}: {shape}; a node with several parents is placed by the one with the most ancestors"
+    return Choice(settings, [reason])
 
 
-def _sharpened(hierarchy: Hierarchy, given: Mapping[str, Any], shape: str) -> Choice:
-    suits: dict[str, Any]
-    batch = given.get("batch", SharpenedSettings.batch)
-    if hierarchy.n_nodes <= FULL_SOFTMAX_UP_TO_NODES:
-        suits = {"init": "construct", "full_softmax": True, "dilation": 1.0, "burn_in": 0}
-        suits |= {"init_scale": INIT_SCALE, "lr": FULL_STEP * batch}
-        if "init_radius" in given:  # of random first vectors
-            suits["init"] = "random"
+def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
+    """The training on a softmax over all nodes, with as many epochs as suit it."""
+    n = hierarchy.n_nodes
+    if given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM and n <= TIGHT_UP_TO_NODES:
+        epochs = TIGHT_FOR_ANCESTORS if given.get("objective") == "ancestors" else TIGHT_FOR_PARENTS
     else:
-        suits = {"dilation": DILATION, "lr": SAMPLED_STEP * batch}
-    settings = settings_of(SharpenedSettings, "sharpened", given, by_auto=True, **suits)
-    assert isinstance(settings, SharpenedSettings)
-    start = "a construction" if settings.starts_from_construction else "random vectors"
-    others = "all" if settings.full_softmax else "random"
-    how = f"auto: sharpened training from {start}, against {others} nodes"
-    return Choice(settings, [f"{how}: {shape} needs it for the objective ancestors"])
+        epochs = min(MOST_EPOCHS, max(LEAST_EPOCHS, ALL_NODES // n))
+    return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from .descent import Epochs
 from .first_vectors import place_first
-from .loss import descent_of
-from .pairs import require_weights
+from .pairs import Pairs, require_weights
 from .registry import Method
 from .run import Run
+from .sampled_descent import SampledDescent
 from .settings import BaselineSettings, EuclideanSettings, OutsideBallSettings
 
 __all__ = ["METHODS", "train"]
@@ -21,7 +21,7 @@ __all__ = ["METHODS", "train"]
 def train(run: Run) -> Iterator[Epochs]:
     """Descend from the epoch the run has reached to the last; yields after every few epochs."""
     place_first(run)
-    descent = descent_of(run)
+    descent = SampledDescent(run, Pairs.of(run.hierarchy, run.settings))
     while run.epoch < run.settings.epochs:
         yield run.descend(descent)
 

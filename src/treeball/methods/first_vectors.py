@@ -22,11 +22,8 @@ __all__ = ["contracted_construction", "place_first"]
 STEEP_GROWTH = 1.45
 
 
-def place_first(run: Run, radius: float | None = None) -> None:
-    """Give a run that is at its first epoch the first vectors of its settings; one that goes on has them.
-
-    Random ones lie within `radius`, by default that of the settings.
-    """
+def place_first(run: Run) -> None:
+    """Give a run that is at its first epoch the first vectors of its settings; one that goes on has them."""
     settings = run.settings
     if run.epoch:
         return
@@ -36,7 +33,7 @@ def place_first(run: Run, radius: float | None = None) -> None:
         )
     else:
         rng = np.random.default_rng(settings.seed)
-        run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, radius or settings.first_radius)
+        run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, settings.first_radius)
 
 
 def contracted_construction(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ..checks import require, require_whole
+from ..checks import require
 from ..errors import InputError
 from ..types import Objective
 from .settings import GeometryAwareSettings, Init, Settings, SoftmaxSettings, refuse_unknown
@@ -27,8 +27,7 @@ class FitSettings:
     ----------
     method
         auto constructs and heals, or trains, whichever suits the hierarchy and the objective;
-        construct (capacity-guided construction); softmax (training for DAGs and for all ancestors); sharpened (training
-        for what MAP counts);
+        construct (capacity-guided construction); softmax (training for DAGs and for all ancestors);
         poincare (Nickel & Kiela 2017), lorentz (Nickel & Kiela 2018), euclidean; the geometry-aware ga-dl (dilation),
         ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018);
         or one that was registered.
@@ -44,14 +43,18 @@ class FitSettings:
         Pairs that published trainers average over, 10 by default; here it only divides the learning rate.
     negatives
         Random nodes that each positive pair is contrasted with; 50 by default.
-    full_softmax
-        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
-        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
-    sharpen
-        Epochs at the end in which the method sharpened sharpens, 200 by default; at most half of all.
     sharpness
-        Factor on distances in the softmax at the start of the method softmax; it rises eightfold. By default 20, or
-        less where nodes stay tangled with that.
+        Factor on distances in the softmax at the start of the method softmax; it rises eightfold. By default 20 where
+        nodes have several parents, less in few dimensions where they do not, and less where nodes stay tangled.
+    spare
+        Dimensions more than `dim` in which nodes untangle in the method softmax; they are squeezed out one after the
+        other. By default 3, up to 10 in all; for the objective ancestors 5, up to 20 in all.
+    forgiveness
+        How far the method softmax lets go of a positive that is hopelessly far, from 0 to 1: more of it gives a higher
+        MAP and a higher mean rank; 0.2 by default.
+    open_world
+        Whether, to the method softmax, a pair that others imply but that is not listed may be true: then it is neither
+        drawn together nor pushed apart. auto sets it for hierarchies that list a part of their closure.
     burn_in
         Epochs at the start that run at a reduced learning rate, 20 by default, so that directions form before
         distances.
@@ -60,9 +63,11 @@ class FitSettings:
     weighted
         Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
     init
-        Where training starts: at random points near the origin, or untangled, at a construction drawn together.
+        Where training starts: at random points near the origin, or untangled, at a construction drawn together, as
+        softmax does.
     init_scale
-        Factor on all distances to the origin that draws the construction together, with init construct; 0.1 by default.
+        Factor on all distances to the origin that draws the construction together, with init construct; 0.1 by default,
+        0.03 for softmax.
     init_radius
         Hyperbolic radius of the ball that random first vectors are drawn from, with init random; 0.002 by default.
     max_radius
@@ -101,9 +106,10 @@ class FitSettings:
     lr: float | None = None
     batch: int | None = None
     negatives: int | None = None
-    full_softmax: bool | None = None
-    sharpen: int | None = None
     sharpness: float | None = None
+    spare: int | None = None
+    forgiveness: float | None = None
+    open_world: bool | None = None
     burn_in: int | None = None
     burn_in_factor: float | None = None
     weighted: bool | None = None
@@ -132,8 +138,8 @@ class FitSettings:
             require_known(str(self.method))
         if str(given.get("dim")) in ("0", "auto"):
             del given["dim"]
-        require_whole("sharpen", given.pop("sharpen", 0), 0)
-        SoftmaxSettings(method="fit", sharpness=given.pop("sharpness", None))
+        own = set(SoftmaxSettings.names()) - set(GeometryAwareSettings.names())
+        SoftmaxSettings(method="fit", **{name: given.pop(name) for name in own & set(given)})
         GeometryAwareSettings(method="fit", **given)
 
     def given(self) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from ..geometry.poincare import radius
 from ..workers import thread_count
 from .descent import Epochs
 from .first_vectors import place_first
-from .loss import descent_of
 from .pairs import Pairs, require_weights
 from .registry import Method
 from .run import Run
@@ -40,7 +39,7 @@ def train(run: Run) -> Iterator[Epochs]:
     n_tc = settings.n_tc if isinstance(settings, ClosureSettings) else 0
 
     place_first(run)
-    plain_loss = closure_loss = descent_of(run)
+    plain_loss = closure_loss = SampledDescent(run, Pairs.of(run.hierarchy, settings))
     if run.epoch < n_tc:
         closure_loss = SampledDescent(run, Pairs.with_closure(run.hierarchy, settings))
 

@@ -25,7 +25,6 @@ __all__ = ["Method", "find", "method_names", "register", "require_known"]
 _HOMES = {
     "construct": "construct",
     "softmax": "softmax",
-    "sharpened": "sharpened",
     "poincare": "baselines",
     "lorentz": "baselines",
     "euclidean": "baselines",

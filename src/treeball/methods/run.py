@@ -30,8 +30,9 @@ class Run:
     ----------
     settings
         Those of the method.
-    vectors : float64 (n, width)
-        Changed in place by every epoch.
+    vectors : float64 (n, width), or wider
+        Changed in place by every epoch. What is beyond the width of the space are coordinates that a method has to
+        spare for a while.
     epoch
         Epochs done.
     clamped
@@ -115,4 +116,6 @@ class Run:
             trace=self.trace,
             report=self.hierarchy.report,
         )
-        return Embedding(self.vectors, self.hierarchy, self.space.name, provenance)
+        width = self.space.width(settings.dim)
+        spare = self.vectors[:, width:] if self.vectors.shape[1] > width else None
+        return Embedding(self.vectors[:, :width], self.hierarchy, self.space.name, provenance, spare=spare)

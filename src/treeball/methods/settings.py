@@ -26,7 +26,6 @@ __all__ = [
     "OutsideBallSettings",
     "SarkarSettings",
     "Settings",
-    "SharpenedSettings",
     "SoftmaxSettings",
     "TrainingSettings",
     "refuse_unknown",
@@ -197,10 +196,25 @@ class SoftmaxSettings(EpochSettings):
     sharpness
         Factor on distances in the softmax at the start; it rises eightfold. It is the curvature of the space in other
         words: the sharper, the smaller the radius in which everything takes place, and the flatter the space there. By
-        default 20, or less where nodes stay tangled with that.
+        default 20 where nodes have several parents, less in few dimensions where they do not, and less where nodes
+        stay tangled with that.
+    spare
+        Dimensions more than `dim` in which the nodes untangle; they are squeezed out one after the other. By default 3,
+        up to 10 in all; for the objective ancestors 5, up to 20 in all.
+    forgiveness
+        How far a positive that is hopelessly far is let go for the sake of others: 0 never, 1 altogether. More of it
+        gives a higher MAP and a higher mean rank.
+    open_world
+        Whether a pair that others imply, but that is not listed, may be true: then it is neither drawn together nor
+        pushed apart. For hierarchies that list a part of their closure, as in link prediction.
     """
 
+    init: Init = "construct"
+    init_scale: float = 0.03
     sharpness: float | None = None
+    spare: int | None = None
+    forgiveness: float = 0.2
+    open_world: bool = False
     max_radius: float = PUBLISHED_RADIUS
 
     def __post_init__(self) -> None:
@@ -208,6 +222,16 @@ class SoftmaxSettings(EpochSettings):
         require(
             self.sharpness is None or (is_number(self.sharpness) and 1 <= self.sharpness <= 1000),
             f"sharpness must be between 1 and 1000, not {self.sharpness}",
+        )
+        require_whole("spare", 0 if self.spare is None else self.spare, 0)
+        require(
+            is_number(self.forgiveness) and 0 <= self.forgiveness <= 1,
+            f"forgiveness must be between 0 and 1, not {self.forgiveness}",
+        )
+        require_flag("open_world", self.open_world)
+        require(
+            not (self.open_world and self.objective == "ancestors"),
+            "open_world goes with the objective parents: for ancestors all that is implied is taken for true",
         )
 
 
@@ -219,9 +243,6 @@ class TrainingSettings(EpochSettings):
     ----------
     batch
         Pairs that published trainers average over; here it only divides the learning rate: a pair moves by lr / batch.
-    full_softmax
-        Contrast every node with all others instead, in the ball only: with the nearest ones, found anew every few
-        epochs, exactly, and with the rest by the random `negatives`, each standing for its share of them.
     burn_in
         Epochs at the start that run at a reduced learning rate, so that directions form before distances.
     burn_in_factor
@@ -233,7 +254,6 @@ class TrainingSettings(EpochSettings):
     """
 
     batch: int = 10
-    full_softmax: bool = False
     burn_in: int = 20
     burn_in_factor: float = 0.01
     weighted: bool = False
@@ -248,8 +268,7 @@ class TrainingSettings(EpochSettings):
         super().__post_init__()
         for name, least in (("batch", 1), ("burn_in", 0)):
             require_whole(name, getattr(self, name), least)
-        for name in ("weighted", "full_softmax"):
-            require_flag(name, getattr(self, name))
+        require_flag("weighted", self.weighted)
         _require_fraction("burn_in_factor", self.burn_in_factor)
         require(
             is_positive(self.init_radius) and self.init_radius < self.max_radius,
@@ -258,11 +277,6 @@ class TrainingSettings(EpochSettings):
         require(
             not (self.weighted and self.objective == "ancestors"),
             "weighted goes with the objective parents: an ancestor pair has no weight of its own",
-        )
-        require(
-            not (self.weighted and self.full_softmax),
-            "weighted goes with random negatives, not with full_softmax, where every node counts the same: leave one "
-            "of them out",
         )
 
     @property
@@ -280,14 +294,10 @@ class BaselineSettings(TrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class OutsideBallSettings(BaselineSettings):
-    """Of trainings in other coordinates than the ball, where all nodes cannot be compared yet."""
+    """Of trainings in other coordinates than the ball."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            not self.full_softmax,
-            f"full_softmax works in the ball, and the method {self.method} is not there: leave it out",
-        )
         require(
             self.init == "random",
             f"init construct works in the ball, and the method {self.method} is not there: take init random",
@@ -357,32 +367,6 @@ class DilationSettings(TrainingSettings):
 @dataclass(frozen=True, kw_only=True)
 class GeometryAwareSettings(DilationSettings, ClosureSettings):
     """Of Algorithm 1 as a whole: dilation and closure edges."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharpenedSettings(TrainingSettings):
-    """Of the training for what MAP counts.
-
-    Parameters
-    ----------
-    sharpen
-        Epochs at the end in which the softmax sharpens; at most half of all.
-    dilation
-        Factor on all distances to the origin before that; 1 leaves the dilation out.
-    """
-
-    sharpen: int = 200
-    dilation: float = 1.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("sharpen", self.sharpen, 0)
-        _require_dilation(self.dilation)
-        require(
-            not self.weighted,
-            "weighted goes with random negatives, not with the method sharpened, where every node counts the same: "
-            "leave it out",
-        )
 
 
 def refuse_unknown(given: Iterable[str], known: list[str], who: str) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...types import Codes, Floats, Ints, Pointers
 from ...workers import in_parts, in_threads
-from ..protocol import Trained
-from .full_softmax import train_full_softmax
+from ..protocol import Compared, SoftmaxSteps, Trained
 from .rank import rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
 from .search_tree import SearchTree
@@ -50,46 +49,13 @@ class CpuEngine:
         in_threads(work, range(workers), workers)
         return _trained(counters)
 
-    def train_full_softmax(
-        self,
-        vectors: Floats,
-        heads: Codes,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        near: Codes,
-        steps: Floats,
-        *,
-        sharpness: int,
-        first_epoch: int,
-        negatives: int,
-        bound: float,
-        seed: int,
-        workers: int,
-    ) -> Trained:
-        """Epochs of the softmax over all nodes."""
-        counters = np.zeros((workers, 5))
-        most = int(np.diff(positive_ptr).max(initial=0))
-
-        def work(worker: int) -> None:
-            train_full_softmax(
-                vectors, heads, positive_ptr, positive_idx, near, most, steps, first_epoch, negatives, sharpness, bound,
-                seed, worker, workers, counters[worker],
-            )  # fmt: skip
-
-        in_threads(work, range(workers), workers)
-        return _trained(counters)
-
     def descend_softmax(
         self,
         vectors: Floats,
         moments: tuple[Floats, Floats],
-        heads: Codes,
-        positive_ptr: Pointers,
-        positive_idx: Codes,
-        near: Codes,
+        compared: Compared,
+        steps: SoftmaxSteps,
         *,
-        sharpness: Floats,
-        rates: Floats,
         first_epoch: int,
         steps_before: int,
         negatives: int,
@@ -101,20 +67,23 @@ class CpuEngine:
         gradients = np.zeros((workers, *vectors.shape))
         losses, failed = np.zeros(workers), np.full(workers, -1)
         clamped = 0
-        for step, (sharp, rate) in enumerate(zip(sharpness.tolist(), rates.tolist(), strict=True)):
+        spare = vectors[:, vectors.shape[1] - steps.squeeze.shape[1] :]
+        for step in range(steps.rates.size):
             gradients[:] = 0.0
 
-            def work(worker: int, sharp: float = sharp, epoch: int = first_epoch + step) -> None:
+            def work(worker: int, step: int = step) -> None:
                 losses[worker], failed[worker] = sharp_gradient(
-                    vectors, heads, positive_ptr, positive_idx, near, negatives, sharp, epoch, seed, worker, workers,
-                    gradients[worker],
+                    vectors, *compared, negatives, steps.sharpness[step], steps.forgiveness[step], first_epoch + step,
+                    seed, worker, workers, gradients[worker],
                 )  # fmt: skip
 
             in_threads(work, range(workers), workers)
-            loss = float(losses.sum() / max(1, heads.size))
+            loss = float(losses.sum() / max(1, compared.heads.size))
             if (failed >= 0).any():
                 return Trained(loss, clamped, (first_epoch + step, int(failed.max())))
-            clamped += adam_step(vectors, gradients.sum(axis=0), *moments, rate, steps_before + step + 1, bound)
+            number = steps_before + step + 1
+            clamped += adam_step(vectors, gradients.sum(axis=0), *moments, steps.rates[step], number, bound)
+            spare *= steps.squeeze[step]
         return Trained(loss, clamped, None)
 
     def rank(

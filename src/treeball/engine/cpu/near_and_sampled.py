@@ -8,7 +8,7 @@ from .rank import contains
 
 
 @compiled
-def choose_nodes(head, n, positive_ptr, positive_idx, near, samples, state, chosen):
+def choose_nodes(head, n, positive_ptr, positive_idx, left_out_ptr, left_out_idx, near, samples, state, chosen):
     """The nodes that a head is compared with: positives, listed ones, a sample; -> ends of the three, random state."""
     first, last = positive_ptr[head], positive_ptr[head + 1]
     count = 0
@@ -27,7 +27,7 @@ def choose_nodes(head, n, positive_ptr, positive_idx, near, samples, state, chos
         # What is listed counts there, and only there.
         if node == head or contains(near[head], 0, near.shape[1], node):
             continue
-        if not contains(positive_idx, first, last, node):
+        if not contains(left_out_idx, left_out_ptr[head], left_out_ptr[head + 1], node):
             chosen[count] = node
             count += 1
     return positives, listed, count, state

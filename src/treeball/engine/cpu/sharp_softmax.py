@@ -4,7 +4,11 @@
 
 The nearest x rule a sharp softmax. They are listed (`near`) and summed exactly; the others are estimated by a uniform
 sample, each for its share. Positives are left out of the sum by name, not subtracted: with a sharp softmax they would
-drown it. The largest term is shifted out, so that no sharpness overflows.
+drown it. The largest term is shifted out, so that no sharpness overflows. Nodes that are neither positives nor others
+(`left_out`) count for nothing.
+
+A positive that is hopelessly far pulls as hard as it can, and with it many that could be in their places. Forgiveness f
+lets it: the pull of p is multiplied by the f-th power of 1 / (1 + sum_x ...), its share in the softmax.
 
 Gradients are given in an orthonormal frame: that of d(u, v) at u is the unit vector
 (s u + a (u - v)) / (a b sqrt(q (1 + q))), with the letters of `geometry.poincare`.
@@ -29,8 +33,9 @@ NEGLIGIBLE = 1e-12
 
 @compiled
 def sharp_gradient(
-    vectors, heads, positive_ptr, positive_idx, near, samples, sharpness, epoch, seed, worker, workers, gradient
-):
+    vectors, heads, positive_ptr, positive_idx, left_out_ptr, left_out_idx, near, samples, sharpness, forgiveness,
+    epoch, seed, worker, workers, gradient,
+):  # fmt: skip
     """Add one worker's share of the gradient to `gradient` (n, d), in frames; -> loss, and -1 or the node of a failure.
 
     Parameters
@@ -38,9 +43,11 @@ def sharp_gradient(
     vectors : float64 (n, d)
     heads : int32 (m,), nodes with positives
     positive_ptr, positive_idx : CSR of the positives of every node, ascending
+    left_out_ptr, left_out_idx : CSR of those that are never compared with, the positives among them, ascending
     near : int32 (n, k), non-positives near each node, ascending; -1 for none
     samples : uniform nodes drawn for each head
     sharpness : float, the factor k on distances
+    forgiveness : float, the exponent f; the loss that is returned is that without
     epoch, seed, worker, workers : fix the random stream, and which share of the heads is visited
     """
     n, dim = vectors.shape
@@ -56,7 +63,7 @@ def sharp_gradient(
     for place in range(heads.size * worker // workers, heads.size * (worker + 1) // workers):
         head = heads[place]
         positives, listed, count, state = choose_nodes(
-            head, n, positive_ptr, positive_idx, near, samples, state, chosen
+            head, n, positive_ptr, positive_idx, left_out_ptr, left_out_idx, near, samples, state, chosen
         )
         if positives == count:
             continue
@@ -88,6 +95,8 @@ def sharp_gradient(
             x = sharpness * (far[j] - nearest) + math.log(total)  # log of Z / w(p)
             share[j] = 1.0 / (1.0 + math.exp(-x))
             loss += (x + math.log1p(math.exp(-x)) if x > 0.0 else math.log1p(math.exp(x))) / positives
+            if forgiveness > 0.0:
+                share[j] *= (1.0 + math.exp(x)) ** -forgiveness
             inverse -= share[j] / total
         weight = sharpness / positives
         for j in range(count):
