@@ -17,7 +17,17 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .embedding import Embedding, Provenance, Suggestion, suggest_parent
     from .errors import InputError, MissingExtraError, NumericalError, TreeballError
-    from .evaluation import Comparison, Evaluation, HeldOut, Split, compare, evaluate, evaluate_held_out, split
+    from .evaluation import (
+        Classification,
+        Comparison,
+        Evaluation,
+        HeldOut,
+        Split,
+        compare,
+        evaluate,
+        evaluate_held_out,
+        split,
+    )
     from .experiments import Bench, bench
     from .hierarchy import Hierarchy
     from .io.model_file import load
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bench",
+    "Classification",
     "Comparison",
     "Diagnosis",
     "Embedding",
@@ -69,6 +80,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Bench": "experiments",
+        "Classification": "evaluation",
         "Comparison": "evaluation",
         "Diagnosis": "report.diagnose",
         "Embedding": "embedding",

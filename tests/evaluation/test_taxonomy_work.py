@@ -138,8 +138,8 @@ def test_split_on_the_command_line(capsys):
 # ---- held out ----
 
 
-@given(trees.dags(max_nodes=20), st.integers(0, 10), st.sampled_from(["parents", "ancestors"]))
-def test_filtered_ranks_match_the_definition(edges, seed, objective):
+@given(trees.dags(max_nodes=20), st.integers(0, 10), st.sampled_from(["parents", "ancestors"]), st.booleans())
+def test_filtered_ranks_match_the_definition(edges, seed, objective, keep_descendants):
     hierarchy = named(edges)
     rng = np.random.default_rng(seed)
     vectors = rng.integers(-3, 4, (edges.n, 2)) / 10  # ties are likely
@@ -151,15 +151,19 @@ def test_filtered_ranks_match_the_definition(edges, seed, objective):
     if not pairs:
         return
     table = [(f"n{a}", f"n{b}") for a, b in pairs]
-    result = evaluate_held_out(embedding, table, objective)
+    pairs, validated = (pairs[:-2], pairs[-2:]) if len(pairs) > 4 else (pairs, [])
+    table, to_validate = table[: len(pairs)], table[len(pairs) :] or None
+    result = evaluate_held_out(embedding, table, objective, validation=to_validate, keep_descendants=keep_descendants)
+    assert ("descendants are kept" in dict(result.rows())["candidates"]) == keep_descendants
     found = {(int(a), int(b)): int(r) for a, b, r in zip(result.node, result.parent, result.ranks, strict=True)}
     assert set(found) == set(pairs)
     pointers, positives = hierarchy.positives(objective)
     coordinates, factor = embedding.ranking_coordinates()
     for a, b in pairs:
         keys = np.square(coordinates[a] - coordinates).sum(axis=1) * factor
-        out = {a, *positives[pointers[a] : pointers[a + 1]].tolist(), *(y for x, y in pairs if x == a)}
-        out |= set(np.flatnonzero(hierarchy.is_ancestor(a, np.arange(edges.n))).tolist())
+        out = {a, *positives[pointers[a] : pointers[a + 1]].tolist(), *(y for x, y in pairs + validated if x == a)}
+        if not keep_descendants:
+            out |= set(np.flatnonzero(hierarchy.is_ancestor(a, np.arange(edges.n))).tolist())
         assert found[a, b] == 1 + sum(keys[x] <= keys[b] for x in range(edges.n) if x not in out)
     precisions = []
     for a in {a for a, _ in pairs}:

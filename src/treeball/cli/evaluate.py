@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..errors import InputError
 from ..types import Objective
 from ..words import count
 from .console import print_json, print_table, say, score_rows
@@ -14,6 +16,8 @@ from .console import print_json, print_table, say, score_rows
 if TYPE_CHECKING:
     from ..evaluation import Distortion, Evaluation
     from ..hierarchy import Hierarchy
+
+_PAIRS = Parameter(group="Held-out pairs")
 
 
 def evaluate(
@@ -26,7 +30,11 @@ def evaluate(
     json: bool = False,
     ill_pairs: Path | None = None,
     distortion: bool = False,
-    held_out: Path | None = None,
+    held_out: Annotated[Path | None, _PAIRS] = None,
+    validation: Annotated[Path | None, _PAIRS] = None,
+    score: Annotated[str | None, _PAIRS] = None,
+    corrupted: Annotated[int | None, _PAIRS] = None,
+    keep_descendants: Annotated[bool, _PAIRS] = False,
 ) -> int:
     """Score a model against its hierarchy: MAP, mean rank, hits@1 and the three kinds of illness.
 
@@ -40,7 +48,7 @@ def evaluate(
         Rank only this many random nodes and give 95 % intervals; 0 ranks all. By default all up to 150,000 nodes, and
         beyond if that takes less than about two minutes; else 4,000.
     seed
-        Chooses the sample.
+        Chooses the sample, or the corrupted pairs.
     threads
         Workers; 0 uses all cores.
     json
@@ -51,18 +59,36 @@ def evaluate(
         Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
         exact up to 2,000 nodes and sampled beyond.
     held_out
-        Rank the pairs of this file instead, which treeball split kept out of the training: link prediction, filtered.
+        Rank the pairs of this file instead, which treeball split kept out of the training, and tell them from corrupted
+        ones: link prediction.
+    validation
+        Pairs from the same split to choose the threshold on by which pairs are told apart; without them there is an
+        AUC, but no F1.
+    score
+        What pairs are told apart by: distance, detour, or auto, the default: the one with the best F1 on the validation
+        pairs.
+    corrupted
+        Corrupted pairs for every true one, half with another node and half with another ancestor; by default 10.
+    keep_descendants
+        Keep a node's descendants as candidates in the ranking, as published figures do; by default they are left out,
+        for one of them as a parent would make a cycle.
     """
     from ..io.atomic import require_writable
     from ..io.model_file import load
 
+    of_pairs = _given(validation=validation, score=score, corrupted=corrupted, keep_descendants=keep_descendants)
+    of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion)
+    if held_out is None and of_pairs:
+        raise InputError(f"without --held-out there are no pairs for {_options(of_pairs)}: give their file as well")
+    if held_out is not None and of_model:
+        raise InputError(f"--held-out has no use for {_options(of_model)}: ask for one of the two")
     if ill_pairs is not None:
         require_writable(ill_pairs, model)
     embedding = load(model)
     if held_out is not None:
-        from ..evaluation._held_out import evaluate_held_out
+        from ..evaluation import evaluate_held_out
 
-        result = evaluate_held_out(embedding, held_out, objective, threads=threads)
+        result = evaluate_held_out(embedding, held_out, objective, seed=seed, threads=threads, **of_pairs)
         if json:
             print_json(result.to_dict())
         else:
@@ -86,6 +112,15 @@ def evaluate(
     if evaluation.certificate is not None:
         print(evaluation.certificate.sentence())
     return 0
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Those options that were set."""
+    return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
+def _options(names: Iterable[str]) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in names)
 
 
 def _distortion_rows(measured: Distortion) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .._lazy import lazy
 
 if TYPE_CHECKING:
+    from ._classification import Classification
     from ._compare import Comparison, compare
     from ._distortion import Distortion, distortion
     from ._evaluate import Evaluation, evaluate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXACT_UP_TO_NODES",
     "Certificate",
+    "Classification",
     "Comparison",
     "Distortion",
     "Evaluation",
@@ -37,6 +39,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "Certificate": "certificate",
+        "Classification": "_classification",
         "Comparison": "_compare",
         "Distortion": "_distortion",
         "EXACT_UP_TO_NODES": "ranking",

@@ -1,0 +1,90 @@
+"""Pairs (node, ancestor) of a file as codes of a model, and how much of them the model's own hierarchy knows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..types import Ints, Mask
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+
+__all__ = ["GivenPairs", "given_pairs"]
+
+
+@dataclass(frozen=True, repr=False)
+class GivenPairs:
+    """Pairs of a file of which the model has both nodes.
+
+    Attributes
+    ----------
+    node, parent : int64 (pairs,)
+        Codes, by node.
+    implied : bool (pairs,)
+        Whether the edges of the model's hierarchy have the parent above the node: transitivity alone answers these.
+    known : bool (pairs,)
+        Whether the model was trained on the pair: one of its edges or, with the objective ancestors, any that is
+        implied.
+    orphaned : bool (pairs,)
+        Whether the node hangs from nothing in the model's hierarchy.
+    missing
+        For each other pair of the file a name that the model lacks.
+    """
+
+    node: Ints
+    parent: Ints
+    implied: Mask
+    known: Mask
+    orphaned: Mask
+    missing: list[Hashable]
+
+    def __len__(self) -> int:
+        return self.node.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record for JSON: how many there are of each kind."""
+        return {
+            "pairs": len(self),
+            "skipped": len(self.missing),
+            "implied": int(self.implied.sum()),
+            "known": int(self.known.sum()),
+            "orphaned": int(self.orphaned.sum()),
+        }
+
+
+def given_pairs(embedding: Embedding, source: Any, what: str) -> GivenPairs:
+    """Pairs that :func:`treeball.read` reads from `source`, child before parent; `what` names them if need be."""
+    from ..io.readers import read
+
+    pairs = read(source, reduce="never", direction="child-parent")
+    names, hierarchy = embedding.names, embedding.hierarchy
+    spelled = [names.from_text(name) if isinstance(name, str) else name for name in pairs.names]
+    code = np.array([names.index_of(name) if name in names else -1 for name in spelled], np.int64)
+    child, above = pairs.real_edges()
+    node, parent = code[child], code[above]
+    found = (node >= 0) & (parent >= 0)
+    lacking = np.where(node < 0, child, above)[~found]
+    if not found.any():
+        label = pairs.report.source if pairs.report is not None else what
+        raise InputError(
+            f"no pair of {label} has both nodes in the model, which lacks {pairs.names[int(lacking[0])]!r} for one: "
+            "insert the new nodes first, or hold out edges instead of leaves"
+        )
+    node, parent = node[found], parent[found]
+    order = np.lexsort((parent, node))
+    node, parent = node[order], parent[order]
+    implied = hierarchy.is_ancestor(parent, node)
+    top = hierarchy.primary_parent[node]
+    return GivenPairs(
+        node,
+        parent,
+        implied,
+        implied if embedding.objective == "ancestors" else hierarchy.is_parent(parent, node),
+        (top < 0) | (top == (-1 if hierarchy.virtual_root is None else hierarchy.virtual_root)),
+        pairs.names.take(lacking),
+    )
