@@ -287,8 +287,8 @@ def test_relatives_by_geometry_come_with_a_warning_where_there_are_several_paren
 
 def test_the_dimension_is_found_before_the_method_is_chosen():
     tree = treeball.read("example:mammals")
-    chosen = resolve(tree, {"objective": "ancestors", "dim": "auto"}).settings
-    assert (chosen.method, chosen.dim) == ("softmax", 2)
+    chosen = resolve(tree, {"method": "poincare", "objective": "ancestors", "dim": "auto"}).settings
+    assert (chosen.method, chosen.dim) == ("poincare", 2)
     with pytest.raises(InputError, match="dim must be a whole number"):
         treeball.fit(tree, objective="ancestors", dim="abc")
 
@@ -326,3 +326,15 @@ def test_a_training_that_stays_tangled_starts_again_with_less(monkeypatch, tmp_p
         assert np.array_equal(resumed.vectors, model.vectors)
     fixed = treeball.fit(hierarchy, settings, sharpness=20.0)
     assert fixed.provenance.log == ()
+
+
+def test_the_dimension_of_a_dag_is_found_by_short_trainings():
+    dag = lattice(6, 4)
+    chosen = resolve(dag, {"dim": "auto", "epochs": 200, "deterministic": True})
+    assert chosen.reasons[0].startswith(
+        f"dimension {chosen.settings.dim} is the smallest in which a training of 200 epochs leaves no ill pair"
+    )
+    assert len(treeball.fit(dag, chosen).evaluate().illness) == 0
+    assert 2 < chosen.settings.dim <= 10
+    with pytest.raises(InputError, match="no dimension up to 32 holds this hierarchy without ill pairs after 1 epochs"):
+        resolve(dag, {"dim": "auto", "epochs": 1})

@@ -61,7 +61,7 @@ def fit(
     hierarchy = read(source, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
-    choice = resolve(hierarchy, settings.given())
+    choice = resolve(hierarchy, settings.given(), progress=True)
     chosen = choice.settings
     for reason in choice.reasons:
         say(reason)

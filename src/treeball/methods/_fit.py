@@ -15,7 +15,8 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ._heal import heal
-from .auto import Choice, resolve, why_ill
+from .auto import Choice, resolve
+from .dimension import why_ill
 from .fit_settings import FitSettings, given_settings
 from .observe import Watch
 from .progress import StopOnInterrupt, TrainingProgress
@@ -101,7 +102,7 @@ def fit(
     elif isinstance(settings, Settings):
         choice = Choice(settings.replace(**overrides), [])
     else:
-        choice = resolve(hierarchy, given_settings(settings, **overrides))
+        choice = resolve(hierarchy, given_settings(settings, **overrides), progress=progress)
     settings = choice.settings
     run = begin(hierarchy, settings, resume)
     run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs_to_train)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..limits import BALL_RADIUS
-from .construct import construct
+from .dimension import smallest_dimension, smallest_trained_dimension
 from .fit_settings import settings_of
 from .registry import find
 from .settings import ConstructSettings, Settings, SoftmaxSettings
 
-__all__ = ["Choice", "Dimension", "resolve", "smallest_dimension", "why_ill"]
+__all__ = ["Choice", "resolve"]
 
-DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
 # Up to so many nodes a DAG is trained for the objective parents; beyond it takes many hours.
 SOFTMAX_UP_TO_NODES = 200_000
 # Epochs of that training: many where there is little room, so many over all nodes in large ones, within limits.
@@ -34,7 +30,7 @@ class Choice(NamedTuple):
     rivals: tuple[Settings, ...] = ()
 
 
-def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
+def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = False) -> Choice:
     """Settings of a method in which nothing is left to `auto`, and a sentence for every choice made.
 
     A tree can be constructed so that every parent is the nearest node, in a second and whatever its size. Of a DAG a
@@ -45,14 +41,20 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     ----------
     given
         What the user set, by name.
+    progress
+        Show the trainings by which a dimension is found.
     """
     asked = {name: value for name, value in given.items() if name != "method"}
     name, notes = given.get("method", "auto"), []
     if str(asked.get("dim")) in ("0", "auto"):
         # What else was set is looked at first: to find a dimension may take its time.
         del asked["dim"]
-        _choose(hierarchy, name, asked)
-        found = smallest_dimension(hierarchy, asked.get("seed", 0), asked.get("threads", 0))
+        if isinstance(_choose(hierarchy, name, asked).settings, SoftmaxSettings):
+            found = smallest_trained_dimension(
+                hierarchy, lambda dim: _choose(hierarchy, name, {**asked, "dim": dim}).settings, progress=progress
+            )
+        else:
+            found = smallest_dimension(hierarchy, asked.get("seed", 0), asked.get("threads", 0))
         asked["dim"] = found.dim
         notes.append(found.note)
     choice = _choose(hierarchy, name, asked)
@@ -103,48 +105,3 @@ def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
     else:
         epochs = min(MOST_EPOCHS, max(LEAST_EPOCHS, ALL_NODES // n))
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs)
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """The smallest dimension without an ill pair in the sample, and the share of ill nodes in the lower ones tried."""
-
-    dim: int
-    lower: dict[int, float]
-
-    @property
-    def note(self) -> str:
-        """One sentence for a person."""
-        costs = ", ".join(f"{share:.2%} in {dim}" for dim, share in self.lower.items())
-        note = f"dimension {self.dim} is the smallest in which a construction leaves no ill node"
-        return note + (f"; ill nodes: {costs}" if costs else "")
-
-
-def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0, above: int = 1) -> Dimension:
-    """The smallest dimension `above` another in which the construction leaves no ill node within float64's radius."""
-    lower: dict[int, float] = {}
-    share = 1.0
-    for dim in (dim for dim in DIMENSIONS if dim > above):
-        share = construct(hierarchy, dim, seed=seed, threads=threads).ill_share
-        if not share:
-            return Dimension(dim, lower)
-        lower[dim] = share
-    raise InputError(
-        f"no dimension up to {DIMENSIONS[-1]} holds this hierarchy without ill nodes (still {share:.2%} there): "
-        "its branches are too tall for float64; choose a dimension with --dim and live with some"
-    )
-
-
-def why_ill(hierarchy: Hierarchy, settings: Settings, ill: int) -> str:
-    """A sentence on the pairs that construction and healing left ill: what stands in the way, and what would do."""
-    pairs = "1 pair stays" if ill == 1 else f"{ill:,} pairs stay"
-    reason = (
-        f"{pairs} ill: float64 carries a radius of about {BALL_RADIUS:g}, and {settings.dim} dimensions have no room"
-    )
-    if not hierarchy.is_tree:
-        return f"{pairs} ill; a node with several parents can be next to one of them only"
-    try:
-        found = smallest_dimension(hierarchy, settings.seed, settings.threads, above=settings.dim)
-    except InputError:
-        return f"{reason} for them within it; no dimension up to {DIMENSIONS[-1]} has"
-    return f"{reason} for them within it; --dim {found.dim} would do"

@@ -32,7 +32,8 @@ class FitSettings:
         ga-dl-rw (dilation and re-weighted closure edges) and ga-rw (those edges alone); sarkar (Sala et al. 2018);
         or one that was registered.
     dim
-        Dimension of the space, 10 by default; auto takes the smallest in which a construction leaves no ill pair.
+        Dimension of the space, 10 by default; auto takes the smallest in which a construction, or a short
+        training where one is needed, leaves no ill pair.
     objective
         What a node should be close to: its direct parents (the default), or all its ancestors.
     epochs
