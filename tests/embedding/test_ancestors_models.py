@@ -1,14 +1,16 @@
-"""Models made for the objective ancestors: what their geometry does not know is said, or asked of the hierarchy."""
+"""Models whose geometry does not know relatives: ill pairs are said, and the hierarchy suggests parents."""
 
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from tests import trees
+from tests.healthy import healthy
 from treeball import Embedding, Hierarchy
 from treeball.cli.main import run
 from treeball.embedding import Provenance
@@ -16,9 +18,10 @@ from treeball.embedding._suggest_parent import suggest_parent
 from treeball.geometry import poincare
 from treeball.types import Objective
 
-SAID = "made for the objective ancestors, so a nearest node need not be a parent"
+SAID = "so relatives that geometry shows may be wrong"
 QUESTIONS = [
     ("parent", "n5"),
+    ("parents", "n5"),
     ("children", "n1"),
     ("ancestors", "n20"),
     ("subtree", "n1"),
@@ -28,20 +31,23 @@ QUESTIONS = [
 ]
 
 
-def everything_near_the_root(objective: Objective = "ancestors") -> Embedding:
-    """A balanced tree, its root at the origin and all else far away in random directions."""
+def everything_near_the_root(objective: Objective = "ancestors", scored: bool = True) -> Embedding:
+    """A balanced tree, its root at the origin and all else far away in random directions: nearly all are ill."""
     edges = trees.balanced(3, 3)
     hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
     directions = np.random.default_rng(0).normal(size=(edges.n, 4))
     vectors = poincare.from_radius(directions, np.where(np.arange(edges.n) == 0, 0.0, 8.0))
-    return Embedding(vectors, hierarchy, provenance=Provenance(objective=objective))
+    embedding = Embedding(vectors, hierarchy, provenance=Provenance(objective=objective))
+    made = embedding.provenance
+    return embedding.with_provenance(made.with_scores(embedding.evaluate())) if scored else embedding
 
 
 @pytest.fixture
 def model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     everything_near_the_root().save("m.parquet")
-    everything_near_the_root("parents").save("parents.parquet")
+    everything_near_the_root(scored=False).save("unknown.parquet")
+    healthy(everything_near_the_root().hierarchy, "ancestors").save("well.parquet")
     return everything_near_the_root()
 
 
@@ -50,12 +56,22 @@ def test_the_command_warns_of_relatives_by_geometry(model, question, capsys):
     assert run(["ask", "m.parquet", *question, "--json"]) == 0
     said = capsys.readouterr()
     assert SAID in said.err
-    assert said.err.endswith(": ask with --from hierarchy\n")
+    assert re.match(r"(treeball: )?this model has \d+ ill pairs, ", said.err)
+    assert said.err.endswith(": --from hierarchy knows them\n")
     assert said.err.count("\n") == 1
     assert json.loads(said.out)
-    for silent in (["m.parquet", *question, "--from", "hierarchy"], ["parents.parquet", *question]):
+    for silent in (["m.parquet", *question, "--from", "hierarchy"], ["unknown.parquet", *question]):
         assert run(["ask", *silent]) == 0
         assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[0])
+def test_without_illness_all_ancestors_tell_what_the_hierarchy_knows(model, question, capsys):
+    assert run(["ask", "well.parquet", *question, "--json"]) == 0
+    geometry = json.loads(capsys.readouterr().out)
+    assert run(["ask", "well.parquet", *question, "--json", "--from", "hierarchy"]) == 0
+    hierarchy = json.loads(capsys.readouterr().out)
+    assert geometry | {"score": 1.0} == hierarchy | {"score": 1.0}
 
 
 def test_neighbours_and_distances_are_what_they_are(model, capsys):
@@ -65,9 +81,11 @@ def test_neighbours_and_distances_are_what_they_are(model, capsys):
     assert model.neighbors("n5", 1) == [("n0", pytest.approx(8.0))]
 
 
-def test_python_warns_where_the_answer_is_no_score(model):
+def test_python_warns_where_a_model_is_ill(model):
     asked = {
         model.parent_of: ("n5",),
+        model.parents_of: ("n5",),
+        model.is_ancestor: ("n1", "n5"),
         model.children_of: (["n1", "n2"],),
         model.ancestors_of: ("n20",),
         model.subtree: ("n1",),
@@ -75,14 +93,15 @@ def test_python_warns_where_the_answer_is_no_score(model):
         model.path: ("n4", "n5"),
     }
     for question, names in asked.items():
-        with pytest.warns(UserWarning, match=f"{SAID}.*ask with source='hierarchy'") as told:
+        with pytest.warns(UserWarning, match=f"{SAID}: source='hierarchy' knows them") as told:
             question(*names)
         assert told[0].filename == __file__
         question(*names, source="hierarchy")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert 0.0 < model.is_ancestor("n1", "n5").score < 1.0
-        everything_near_the_root("parents").parent_of("n5")
+        unknown = everything_near_the_root(scored=False)
+        assert 0.0 < unknown.is_ancestor("n1", "n5").score < 1.0
+        unknown.parent_of("n5")
 
 
 def test_the_lowest_common_ancestor_of_the_neighbours_is_suggested_first(model):

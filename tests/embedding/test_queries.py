@@ -76,8 +76,8 @@ def test_a_faithful_embedding_is_read_back_whole(exact):
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
     for question in (exact.common_ancestor, exact.path):
         assert question(left, right, "geometry") == question(left, right, "hierarchy")
-    below = [name for name in names if name != names[hierarchy.root]]
-    assert exact.parent_of(below, "geometry") == exact.parent_of(below, "hierarchy")
+    assert exact.parent_of(names, "geometry") == exact.parent_of(names, "hierarchy")
+    assert exact.parents_of(names, "geometry") == exact.parents_of(names, "hierarchy")
     holds = [bool(answer) for answer in exact.is_ancestor(left, right)]
     assert holds == [bool(answer) for answer in exact.is_ancestor(left, right, "hierarchy")]
 
@@ -131,7 +131,7 @@ def test_what_is_read_back_is_a_tree_of_nearest_nodes(edges, seed):
 def test_the_top_is_the_node_nearest_to_the_origin():
     hierarchy = Hierarchy.from_codes(["child", "root"], [0], [1])
     embedding = Embedding(np.array([[0.5, 0.0], [0.1, 0.0]]), hierarchy)
-    assert embedding.parent_of("root") == "child"  # it has a nearest node, too
+    assert embedding.parent_of("root") is None  # though it has a nearest node, too
     assert embedding.ancestors_of("root") == []
     assert embedding.ancestors_of("child") == ["root"]
     assert embedding.children_of("root") == ["child"]
@@ -242,7 +242,8 @@ def test_an_added_root_is_never_an_answer(joined):
         assert joined.common_ancestor("a1", "b1", source) is None
         assert joined.path("a1", "b1", source) == []
         assert all("<root>" not in dict(near) for near in joined.neighbors(list(joined.names)[:5], 9, source))
-    assert joined.parent_of("a", "hierarchy") is None
+        assert joined.parent_of("a", source) is None
+        assert joined.parents_of("a", source) == []
     assert joined.distance("a1", "b1", "hierarchy") == math.inf
     # Asked for by name it is a node like any other.
     assert joined.children_of("<root>", "hierarchy") == ["a", "b"]
@@ -347,6 +348,9 @@ def test_distances(model, capsys, exact):
 def test_ask(model, capsys):
     assert said(["ask", model, "parent", "n5"], capsys) == "n1\n"
     assert said(["ask", model, "parent", "n5", "n0", "--from", "hierarchy"], capsys) == "n5  n1\nn0  none\n"
+    assert said(["ask", model, "parent", "n5", "n0"], capsys) == "n5  n1\nn0  none\n"
+    assert said(["ask", model, "parents", "n5"], capsys) == "n1\n"
+    assert json.loads(said(["ask", model, "parents", "n5", "--json"], capsys)) == {"node": "n5", "parents": ["n1"]}
     assert said(["ask", model, "children", "n1"], capsys) == "n4\nn5\nn6\n"
     assert said(["ask", model, "ancestors", "n13"], capsys) == "n4\nn1\nn0\n"
     assert said(["ask", model, "common-ancestor", "n4", "n5"], capsys) == "n1\n"

@@ -278,11 +278,13 @@ def test_auto_is_never_below_a_plain_method(name, objective):
         assert auto.mean_rank <= plain.mean_rank + 0.01
 
 
-def test_relatives_by_geometry_come_with_a_warning_where_there_are_several_parents():
-    model = treeball.fit(lattice(4, 3), epochs=100)
-    with pytest.warns(UserWarning, match="have several parents"):
-        model.ancestors_of("(2, 0)")
-    assert set(model.ancestors_of("(1, 0)", source="hierarchy")) == {"(0, 0)", "(0, 1)", "root"}
+@pytest.mark.parametrize("objective", ["parents", "ancestors"])
+def test_a_dag_is_read_back_from_its_geometry(objective):
+    model = treeball.fit(lattice(4, 3), objective=objective, dim=8, epochs=400)
+    assert len(model.evaluate().illness) == 0
+    assert set(model.ancestors_of("(1, 0)")) == {"(0, 0)", "(0, 1)", "root"}
+    for name in model:
+        assert set(model.parents_of(name)) == set(model.parents_of(name, source="hierarchy"))
 
 
 def test_the_dimension_is_found_before_the_method_is_chosen():

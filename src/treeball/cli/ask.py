@@ -14,7 +14,7 @@ from .node_arguments import FromFile, FromSource, NodeNames, plain
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
-Question = Literal["parent", "children", "ancestors", "subtree", "is-ancestor", "common-ancestor", "path"]
+Question = Literal["parent", "parents", "children", "ancestors", "subtree", "is-ancestor", "common-ancestor", "path"]
 _OF_TWO = ("is-ancestor", "common-ancestor", "path")
 
 
@@ -30,9 +30,9 @@ def ask(
 ) -> int:
     """Ask a model for the relatives of a node.
 
-    The questions parent, children, ancestors and subtree take any number of nodes; is-ancestor (ANCESTOR NODE),
-    common-ancestor and path take two, or more in pairs. Geometry knows relatives in a model made for the objective
-    parents; one made for ancestors answers with a warning, and --from hierarchy is right for both.
+    The questions parent, parents, children, ancestors and subtree take any number of nodes; is-ancestor (ANCESTOR
+    NODE), common-ancestor and path take two, or more in pairs. Geometry tells relatives as they are where no pair is
+    ill; that of a model with ill pairs answers with a warning, and --from hierarchy is right for all.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def ask(
     nodes
         Names of nodes, exactly as in the hierarchy.
     source
-        Answer from distances alone, where the nearest node passes for the parent, or from the hierarchy.
+        Answer from distances alone, where the nodes within its reach are a node's parents or ancestors, or from the
+        hierarchy.
     depth
         How many edges below the node a subtree reaches; by default all.
     from_file
@@ -61,7 +62,7 @@ def ask(
     asked = questions(embedding.names, nodes, from_file, size=2 if question in _OF_TWO else 1)
     doubt = doubt_of(embedding, source)
     if doubt:
-        say(f"{doubt}: ask with --from hierarchy")
+        say(f"{doubt}: --from hierarchy knows them")
     answers = _answers(embedding, question, asked, source, depth)
     if json:
         for names, answer in zip(asked, answers, strict=True):
@@ -94,6 +95,8 @@ def _answers(
     match question:
         case "parent":
             return _answers.parent_of(embedding, first, source)
+        case "parents":
+            return _answers.parents_of(embedding, first, source)
         case "children":
             return _answers.children_of(embedding, first, source)
         case "ancestors":

@@ -1,8 +1,8 @@
 """Answers to questions about many nodes at once; `_questions` asks them for one or many.
 
-Every question is answered from one of two *sources*: ``"geometry"``, distances alone, where the nearest node of a node
-passes for its parent (`_read_back`); or ``"hierarchy"``, the one the model was made from. A virtual root,
-which only joins several roots, is never an answer.
+Every question is answered from one of two *sources*: ``"geometry"``, distances alone, where the nodes within the reach
+of a node are its parents or ancestors (`_above`, `_read_back`); or ``"hierarchy"``, the one the model was made from. A
+virtual root, which only joins several roots, is never an answer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ..checks import require_whole
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..nearest import nearest_nodes
-from ..types import Floats, Source
+from ..nearest import nearest_nodes, nodes_within_reach
+from ..types import Floats, Ints, Mask, Source
+from ._above import Above, shown_above, shown_parents, upwards
 
 if TYPE_CHECKING:
     from . import Embedding
@@ -79,14 +80,19 @@ def distance(embedding: Embedding, first: Sequence[Hashable], second: Sequence[H
 
 
 def parent_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[Hashable | None]:
-    """The nearest node of each; from the hierarchy, its first parent. None where there is none but a virtual root."""
+    """The nearest of the parents; from the hierarchy, the first. None where there is none but a virtual root."""
+    return [parents[0] if parents else None for parents in parents_of(embedding, names, source)]
+
+
+def parents_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[list[Hashable]]:
+    """All parents, the nearest first; from the hierarchy, in its order."""
     codes = _codes(embedding, names)
-    if _checked(source) == "geometry":
-        parents = nearest_nodes(embedding, codes, 1, virtual_root=True)[:, 0]
+    if _checked(source) == "hierarchy":
+        found = [embedding.hierarchy.parents_of(code) for code in codes.tolist()]
     else:
-        parents = embedding.hierarchy.primary_parent[codes].astype(np.int64)
-    parents[parents == embedding.hierarchy.virtual_root] = -1
-    return [None if parent < 0 else embedding.names[parent] for parent in parents.tolist()]
+        shown = shown_parents(embedding, codes)
+        found = [shown[code] for code in codes.tolist()]
+    return [embedding.names.take(parents[parents != _no_answer(embedding)]) for parents in found]
 
 
 def children_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[list[Hashable]]:
@@ -96,20 +102,30 @@ def children_of(embedding: Embedding, names: Sequence[Hashable], source: Source)
 
 
 def ancestors_of(embedding: Embedding, names: Sequence[Hashable], source: Source) -> list[list[Hashable]]:
-    """All nodes above each, the nearest first."""
-    tree = _tree(embedding, source)
-    return [tree.names.take(list(upwards(tree, code))[1:]) for code in _codes(embedding, names).tolist()]
+    """All nodes above each, those by the fewest edges first."""
+    codes = _codes(embedding, names)
+    tree = _above(embedding, source, codes)
+    ways = [upwards(tree, code) for code in codes.tolist()]
+    if source == "hierarchy" or embedding.objective == "parents":
+        return [embedding.names.take(list(way)[1:]) for way in ways]
+    within = _within(embedding, codes)
+    answers = []
+    for code, way in zip(codes.tolist(), ways, strict=True):
+        edges = {above: way[above][0] if above in way else math.inf for above in within[code]}
+        answers.append(embedding.names.take(sorted(edges, key=edges.__getitem__)))
+    return answers
 
 
 def is_ancestor(
     embedding: Embedding, ancestors: Sequence[Hashable], names: Sequence[Hashable], source: Source
 ) -> list[Ancestry]:
     """Whether each of `ancestors` is one of the node beside it; a node is not its own."""
-    tree = _tree(embedding, source)
     above, below = _codes(embedding, ancestors), _codes(embedding, names)
-    holds = tree.is_ancestor(above, below)
-    score = holds.astype(np.float64)
-    if source == "geometry":
+    if _checked(source) == "hierarchy":
+        holds = embedding.hierarchy.is_ancestor(above, below)
+        score = holds.astype(np.float64)
+    else:
+        holds = _has_ancestors(embedding, above, below)
         radius_above, radius_below = (embedding.space.radius(embedding.vectors[codes]) for codes in (above, below))
         detour = embedding.distances_between(below, above) + radius_above - radius_below
         score = np.where(above == below, 0.0, np.exp(-np.maximum(detour, 0.0)))
@@ -120,9 +136,9 @@ def common_ancestor(
     embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable], source: Source
 ) -> list[Hashable | None]:
     """The nearest node that is above both or one of them; None when only a virtual root is."""
-    tree = _tree(embedding, source)
-    common = tree.common_ancestor(_codes(embedding, first), _codes(embedding, second)).tolist()
-    return [None if code == tree.virtual_root else tree.names[code] for code in common]
+    a, b = _codes(embedding, first), _codes(embedding, second)
+    common = _above(embedding, source, a, b).common_ancestor(a, b).tolist()
+    return [None if code == embedding.hierarchy.virtual_root else embedding.names[code] for code in common]
 
 
 def path(
@@ -132,9 +148,9 @@ def path(
 
     In a DAG the shortest such way.
     """
-    tree = _tree(embedding, source)
-    pairs = zip(_codes(embedding, first).tolist(), _codes(embedding, second).tolist(), strict=True)
-    return [tree.names.take(_way(tree, a, b)) for a, b in pairs]
+    a, b = _codes(embedding, first), _codes(embedding, second)
+    tree = _above(embedding, source, a, b)
+    return [embedding.names.take(_way(tree, x, y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
 
 
 def subtree(
@@ -175,6 +191,38 @@ def _tree(embedding: Embedding, source: Source) -> Hierarchy:
     return embedding.hierarchy if _checked(source) == "hierarchy" else embedding.read_back()
 
 
+def _above(embedding: Embedding, source: Source, *codes: Ints) -> Hierarchy | Above:
+    """What answers questions about nodes above some: they need not know of all others."""
+    if _checked(source) == "hierarchy":
+        return embedding.hierarchy
+    return shown_above(embedding, np.concatenate(codes))
+
+
+def _within(embedding: Embedding, codes: Ints) -> dict[int, list[int]]:
+    """The nodes within the reach of some, without a virtual root, the nearest first."""
+    ptr, found = nodes_within_reach(embedding, codes)
+    real = found != _no_answer(embedding)
+    return {
+        code: found[begin:end][real[begin:end]].tolist()
+        for code, begin, end in zip(codes.tolist(), ptr[:-1].tolist(), ptr[1:].tolist(), strict=True)
+    }
+
+
+def _has_ancestors(embedding: Embedding, above: Ints, below: Ints) -> Mask:
+    """Whether geometry shows each of `above` above the one of `below` beside it, (m,)."""
+    if embedding.objective == "parents":
+        return _above(embedding, "geometry", below).is_ancestor(above, below)
+    nodes, place = np.unique(below, return_inverse=True)
+    ptr, found = nodes_within_reach(embedding, nodes)
+    owner = np.repeat(np.arange(nodes.size), np.diff(ptr))
+    return np.isin(place * len(embedding) + above, owner * len(embedding) + found)
+
+
+def _no_answer(embedding: Embedding) -> int:
+    """The code of a virtual root; that of no node if there is none."""
+    return -1 if embedding.hierarchy.virtual_root is None else embedding.hierarchy.virtual_root
+
+
 def _codes(embedding: Embedding, names: Sequence[Hashable]) -> NDArray[np.int64]:
     # index_of_many makes a table of all names for arrow text: for a few, single look-ups are cheaper.
     if len(names) <= 4:
@@ -182,22 +230,7 @@ def _codes(embedding: Embedding, names: Sequence[Hashable]) -> NDArray[np.int64]
     return embedding.names.index_of_many(names).astype(np.int64)
 
 
-def upwards(tree: Hierarchy, code: int, virtual_root: bool = False) -> dict[int, tuple[int, int]]:
-    """A node and all above it, the nearest first: how many edges above, and by way of which node."""
-    reached = {code: (0, code)}
-    level = [code]
-    while level:
-        above = []
-        for node in level:
-            for parent in tree.parents_of(node).tolist():
-                if parent not in reached and (virtual_root or parent != tree.virtual_root):
-                    reached[parent] = (reached[node][0] + 1, node)
-                    above.append(parent)
-        level = above
-    return reached
-
-
-def _way(tree: Hierarchy, a: int, b: int) -> list[int]:
+def _way(tree: Hierarchy | Above, a: int, b: int) -> list[int]:
     """Codes from a up to a common ancestor and down to b, by as few edges as can be; [] when there is none."""
     named = tree.virtual_root in (a, b)  # the caller means it: then it is a node like any other
     above_a, above_b = upwards(tree, a, named), upwards(tree, b, named)

@@ -50,6 +50,9 @@ class Embedding(Questions):
         What made the vectors: method, objective, all settings, seed, version, input and its SHA-256, scores.
     spare : float64 (n, some) or None
         Coordinates beyond the dimensions that an unfinished training has for a while; only resuming needs them.
+    reach : float64 (n,)
+        The positives of node i (its parents or all its ancestors, by the objective) are the nodes at most ``reach[i]``
+        far from it, where no pair is ill; see :attr:`reach`. Computed on first use unless given.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Embedding(Questions):
         provenance: Provenance | None = None,
         *,
         spare: Floats | None = None,
+        reach: Floats | None = None,
     ) -> None:
         space = space_of(geometry)
         roundoff = _roundoff(vectors)
@@ -81,6 +85,8 @@ class Embedding(Questions):
             raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
         self.spare = None if spare is None else np.array(spare, np.float64)
         self._evaluations: dict[Objective, Evaluation] = {}
+        if reach is not None:
+            self.reach = _checked_reach(reach, len(vectors))
 
     # ---- shape and names ----
 
@@ -142,9 +148,45 @@ class Embedding(Questions):
         """Exact index over all nodes, built on first use; a virtual root is in it."""
         return search_tree(*self.ranking_coordinates())
 
+    @cached_property
+    def reach(self) -> Floats:
+        """Reach of every node, (n,): its positives are the nodes at most so far from it, where no pair is ill.
+
+        It is the middle between the farthest positive and the nearest other node; of a node with an ill pair, what
+        makes the fewest mistakes. A reach of 0 has nobody within: that of a root. See :meth:`read_back`.
+        """
+        from ..evaluation import reaches
+
+        return _checked_reach(reaches(self), len(self))
+
+    def known_reach(self) -> Floats | None:
+        """The reach if it is known or follows at once from ranks that are; None where it would take a ranking."""
+        return self.reach if "reach" in vars(self) or self.has_exact_ranks else None
+
+    def quick_reach(self) -> Floats | None:
+        """The reach if it is known or soon computed; None for what is large and has several positives a node."""
+        from ..evaluation import EXACT_UP_TO_NODES
+
+        has_one_positive = self.hierarchy.is_tree and self.objective == "parents"
+        return self.reach if has_one_positive or len(self) <= EXACT_UP_TO_NODES else self.known_reach()
+
+    @property
+    def has_exact_ranks(self) -> bool:
+        """Whether the ranks of all positives are known, from an evaluation for the objective of the embedding."""
+        return self.objective in self._evaluations
+
     def read_back(self) -> Hierarchy:
-        """The hierarchy that distances alone show: every node below its nearest."""
+        """The hierarchy that distances and reaches show: every node below the nodes within its :attr:`reach`.
+
+        Without illness it is the true one; in a model made for the objective ancestors without the edges that others
+        imply, such as one to a grandparent, which distances to all ancestors do not show.
+        """
         return self._read_back
+
+    @property
+    def is_read_back(self) -> bool:
+        """Whether :meth:`read_back` has its answer at hand."""
+        return "_read_back" in vars(self)
 
     @cached_property
     def _read_back(self) -> Hierarchy:
@@ -167,6 +209,9 @@ class Embedding(Questions):
         """The same vectors with another record of what made them."""
         twin = copy(self)
         twin.provenance = provenance
+        if provenance.objective != self.objective:  # other positives, other reaches
+            vars(twin).pop("reach", None)
+            vars(twin).pop("_read_back", None)
         return twin
 
     # ---- scores and files ----
@@ -265,6 +310,15 @@ def _require_points(vectors: Floats, hierarchy: Hierarchy, space: Space, roundof
             f"the vector of {hierarchy.names[code]!r} {what} ({int(wrong.sum()):,} such): "
             "scale the vectors into the space, or name their geometry"
         )
+
+
+def _checked_reach(reach: Floats, count: int) -> Floats:
+    """Reaches as they are kept, read-only; InputError unless there is one for each node, finite and not negative."""
+    reach = np.array(reach, np.float64)
+    if reach.shape != (count,) or not (np.isfinite(reach) & (reach >= 0.0)).all():
+        raise InputError(f"there must be a reach for each of {count:,} nodes, finite and not negative: leave them out")
+    reach.flags.writeable = False
+    return reach
 
 
 def _roundoff(vectors: Any) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats, Source
+from ..words import count
 from . import _answers
 from ._answers import Ancestry
 
@@ -18,14 +19,6 @@ __all__ = ["Questions"]
 
 Several: TypeAlias = "list[Any] | NDArray[Any]"
 Neighbors: TypeAlias = "list[tuple[Hashable, float]]"
-NO_PARENTS = (
-    "this model was made for the objective ancestors, so a nearest node need not be a parent, and the hierarchy that "
-    "geometry shows is not the true one"
-)
-ONE_PARENT = (
-    "nodes of this hierarchy have several parents, and nearest nodes show one of each, so the hierarchy that geometry "
-    "shows is not the whole one"
-)
 
 
 class Questions:
@@ -34,11 +27,13 @@ class Questions:
     A node is given by its name; a list or an array of names asks for each and gives a list of answers. Where a question
     takes two nodes, lists pair up, and a single node goes with each of a list.
 
-    `source` says what answers: ``"geometry"``, the distances alone, where the nearest node passes for the parent; or
+    `source` says what answers: ``"geometry"``, the distances alone, where the nodes within the reach of a node are its
+    parents or, by the objective ancestors, all its ancestors (see :attr:`treeball.Embedding.reach`); or
     ``"hierarchy"``, the one the model was made from. A virtual root, which only joins roots, is never an answer.
 
-    A model made for the objective ancestors keeps a node near to all its ancestors, not nearest to its parent. Its
-    geometry knows neighbours, distances and the score of `is_ancestor`; other relatives from it come with a warning.
+    Without illness geometry tells all relatives as they are, but for an edge to a parent that is also an ancestor of
+    another parent, in a model made for the objective ancestors: such edges are not seen. Relatives by the geometry of a
+    model that is known to have ill pairs come with a warning.
     """
 
     @overload
@@ -65,21 +60,30 @@ class Questions:
     @overload
     def parent_of(self, name: Several, source: Source = "geometry") -> list[Hashable | None]: ...
     def parent_of(self, name: Any, source: Source = "geometry") -> Any:
-        """The parent as geometry alone tells it: the nearest other node. A root's answer means nothing.
-
-        None for a root whose nearest node is the virtual root above it. From the hierarchy, the first parent, and
-        None for a root.
-        """
-        _warn_of_no_parents(self, source)
+        """The nearest of the parents, None for a root; from the hierarchy, the first. See :meth:`parents_of`."""
+        _warn_of_illness(self, source)
         return self._one(_answers.parent_of, name, source)
+
+    @overload
+    def parents_of(self, name: Hashable, source: Source = "geometry") -> list[Hashable]: ...
+    @overload
+    def parents_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
+    def parents_of(self, name: Any, source: Source = "geometry") -> Any:
+        """All parents, none for a root: from geometry, the nodes within reach, the nearest first.
+
+        By the objective ancestors, those of them that are ancestors of no other. With nobody within reach, though it is
+        not the root, a node is ill, and its nearest node is given (see :meth:`read_back`).
+        """
+        _warn_of_illness(self, source)
+        return self._one(_answers.parents_of, name, source)
 
     @overload
     def children_of(self, name: Hashable, source: Source = "geometry") -> list[Hashable]: ...
     @overload
     def children_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def children_of(self, name: Any, source: Source = "geometry") -> Any:
-        """The children: from geometry, the nodes whose nearest node it is (see :meth:`read_back`)."""
-        _warn_of_no_parents(self, source)
+        """The children: from geometry, the nodes that have it as a parent (see :meth:`read_back`)."""
+        _warn_of_illness(self, source)
         return self._one(_answers.children_of, name, source)
 
     @overload
@@ -87,12 +91,11 @@ class Questions:
     @overload
     def ancestors_of(self, name: Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def ancestors_of(self, name: Any, source: Source = "geometry") -> Any:
-        """All ancestors, the nearest first: from geometry, nearest node after nearest node.
+        """All ancestors, those by the fewest edges first: from geometry, the parents and their parents, up to the root.
 
-        A root has a nearest node too, so the pointers end in two nodes that point at each other: the way ends at the
-        one of them that is nearer to the origin.
+        By the objective ancestors, the nodes within reach.
         """
-        _warn_of_no_parents(self, source)
+        _warn_of_illness(self, source)
         return self._one(_answers.ancestors_of, name, source)
 
     @overload
@@ -106,10 +109,8 @@ class Questions:
         self, ancestor: Several, name: Hashable | Several, source: Source = "geometry"
     ) -> list[Ancestry]: ...
     def is_ancestor(self, ancestor: Any, name: Any, source: Source = "geometry") -> Any:
-        """Whether a node is a proper ancestor of another, with a score; see :class:`treeball.embedding.Ancestry`.
-
-        From the geometry of a model made for the objective ancestors only the score means something.
-        """
+        """Whether a node is a proper ancestor of another, with a score; see :class:`treeball.embedding.Ancestry`."""
+        _warn_of_illness(self, source)
         return self._pair(_answers.is_ancestor, ancestor, name, source)
 
     @overload
@@ -124,7 +125,7 @@ class Questions:
     ) -> list[Hashable | None]: ...
     def common_ancestor(self, a: Any, b: Any, source: Source = "geometry") -> Any:
         """The nearest node that is above both, or one of them itself; None when only a virtual root is."""
-        _warn_of_no_parents(self, source)
+        _warn_of_illness(self, source)
         return self._pair(_answers.common_ancestor, a, b, source)
 
     @overload
@@ -135,7 +136,7 @@ class Questions:
     def path(self, a: Several, b: Hashable | Several, source: Source = "geometry") -> list[list[Hashable]]: ...
     def path(self, a: Any, b: Any, source: Source = "geometry") -> Any:
         """Nodes from one up to a common ancestor and down to the other; empty when only a virtual root joins them."""
-        _warn_of_no_parents(self, source)
+        _warn_of_illness(self, source)
         return self._pair(_answers.path, a, b, source)
 
     @overload
@@ -144,7 +145,7 @@ class Questions:
     def subtree(self, name: Several, source: Source = "geometry", depth: int | None = None) -> list[list[Hashable]]: ...
     def subtree(self, name: Any, source: Source = "geometry", depth: int | None = None) -> Any:
         """A node and all below it, each before its children; `depth` limits how many edges below."""
-        _warn_of_no_parents(self, source)
+        _warn_of_illness(self, source)
         return self._one(_answers.subtree, name, source, depth)
 
     def _one(self, question: Callable[..., Any], name: Any, *options: Any) -> Any:
@@ -164,17 +165,18 @@ class Questions:
         return question(self, left, right, *options)
 
 
-def _warn_of_no_parents(embedding: Any, source: Source) -> None:
-    """Warn whoever asks geometry for relatives where nearest nodes are not parents, or not all of them."""
+def _warn_of_illness(embedding: Any, source: Source) -> None:
+    """Warn whoever asks the geometry of an ill model for relatives."""
     doubt = doubt_of(embedding, source)
     if doubt:
-        warnings.warn(f"{doubt}: ask with source='hierarchy'", stacklevel=3)
+        warnings.warn(f"{doubt}: source='hierarchy' knows them", stacklevel=3)
 
 
 def doubt_of(embedding: Any, source: Source) -> str:
-    """Why relatives that geometry shows may not be the true ones; empty where they are."""
-    if source != "geometry":
+    """Why relatives that geometry shows may not be the true ones; empty unless the model is known to have ill pairs."""
+    scores = embedding.provenance.scores or {}
+    ill = sum(scores.get("illness", {}).values())
+    if not ill or source != "geometry":
         return ""
-    if embedding.objective == "ancestors":
-        return NO_PARENTS
-    return "" if embedding.hierarchy.is_tree else ONE_PARENT
+    where = " among the nodes that were ranked" if "sampled" in scores else ""
+    return f"this model has {count(ill, 'ill pair')}{where}, so relatives that geometry shows may be wrong"

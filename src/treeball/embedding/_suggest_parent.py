@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import require_whole
 from ..errors import InputError
-from ._answers import upwards
+from ._above import upwards
 
 if TYPE_CHECKING:
     from . import Embedding

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ._distortion import Distortion, distortion
     from ._evaluate import Evaluation, evaluate
     from ._held_out import HeldOut, evaluate_held_out
+    from ._reach import reaches
     from ._split import Split, split
     from .certificate import Certificate
     from .illness import Illness
@@ -32,6 +33,7 @@ __all__ = [
     "distortion",
     "evaluate",
     "evaluate_held_out",
+    "reaches",
     "split",
 ]
 
@@ -52,6 +54,7 @@ __getattr__, __dir__ = lazy(
         "distortion": "_distortion",
         "evaluate": "_evaluate",
         "evaluate_held_out": "_held_out",
+        "reaches": "_reach",
         "split": "_split",
     },
 )

@@ -13,7 +13,7 @@ from ..engine import choose
 from ..engine.cpu.search_tree import SearchTree
 from ..geometry.spaces import BALL, Space
 from ..hierarchy import Hierarchy
-from ..nearest import search_tree
+from ..nearest import ranked_distances, search_tree
 from ..types import Floats, Ints, Objective
 
 Positives = tuple[Ints, NDArray[np.int32]]
@@ -202,14 +202,10 @@ def _margin(
     if not sources.size:
         return math.inf
 
-    def distance(a: Ints, b: NDArray[np.signedinteger]) -> Floats:
-        # Made of the keys that were compared, by monotone operations: a nearer node never comes out farther.
-        key = np.zeros(a.size)
-        for column in coordinates.T:
-            key += np.square(column[a] - column[b])
-        return space.distance_from_key(np.sqrt(key * factor[b] * factor[a]))
+    def distance(a: Ints, b: Ints) -> Floats:
+        return ranked_distances(space, coordinates, factor, a, b)
 
-    farthest = np.maximum.reduceat(distance(np.repeat(sources, np.diff(ptr)), idx), ptr[:-1])
+    farthest = np.maximum.reduceat(distance(np.repeat(sources, np.diff(ptr)), idx.astype(np.int64)), ptr[:-1])
     compared = offender >= 0
     nearest, farthest = distance(sources[compared], offender[compared]), farthest[compared]
     # Nothing is nearer than a positive at distance 0, and a non-positive there as well is a tie.

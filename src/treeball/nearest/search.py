@@ -1,4 +1,7 @@
-"""Nearest nodes of an embedding's nodes, exactly: by comparison with all where they are few, else by a search tree."""
+"""Nearest nodes of an embedding's nodes, and those within their reach, exactly.
+
+By comparison with all where they are few, else by a search tree.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.cpu.search_tree import SearchTree
+from ..geometry.spaces import Space
 from ..types import Floats, Ints
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
-__all__ = ["nearest_nodes", "search_tree"]
+__all__ = ["nearest_nodes", "nodes_within_reach", "ranked_distances", "search_tree"]
 
 
 # Up to this many comparisons a plain pass over all nodes is as fast as a search tree, which is first to be built.
@@ -21,6 +25,9 @@ _PLAIN_COMPARISONS = 1 << 24
 _TREE_NEIGHBORS = 200
 # Numbers in one temporary array.
 _BLOCK = 1 << 21
+# Of how many nearest nodes those within reach are chosen at first, and how many times as many where that is too few:
+# a tree has one, and the next is beyond.
+_FIRST_WITHIN, _MORE_WITHIN = 2, 4
 
 
 def search_tree(coordinates: Floats, factor: Floats) -> SearchTree:
@@ -64,3 +71,44 @@ def _compare_all(embedding: Embedding, nodes: Ints, k: int) -> Ints:
             near = near[near != source]
             found[begin + row, : near.size] = near
     return found
+
+
+def nodes_within_reach(embedding: Embedding, nodes: Ints) -> tuple[Ints, Ints]:
+    """Pointers (m+1,) and codes of the other nodes within the reach of every node, nearest first, ties by code.
+
+    A virtual root is among them. Within a reach of 0 there is nobody.
+    """
+    reach = embedding.reach[nodes]
+    factor = embedding.space.ranking_coordinates(embedding.vectors[nodes])[1]
+    counts = np.zeros(nodes.size, np.int64)
+    places, codes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    pending, k = np.flatnonzero(reach > 0.0), _FIRST_WITHIN
+    while pending.size:
+        left = [np.empty(0, np.int64)]
+        wanted = min(k, len(embedding))
+        step = max(1, _BLOCK // wanted)
+        for begin in range(0, pending.size, step):
+            part = pending[begin : begin + step]
+            found, keys = embedding.search_tree.nearest(nodes[part], wanted)
+            far = embedding.space.distance_from_key(np.sqrt(keys * factor[part, None]))
+            within = (far <= reach[part, None]) & (found >= 0)
+            full = within.all(axis=1)
+            left.append(part[full])
+            within[full] = False
+            counts[part] = within.sum(axis=1)
+            places.append(np.repeat(part, counts[part]))
+            codes.append(found[within])
+        pending, k = np.concatenate(left), k * _MORE_WITHIN
+    order = np.argsort(np.concatenate(places), kind="stable")
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate(codes)[order]
+
+
+def ranked_distances(space: Space, coordinates: Floats, factor: Floats, first: Ints, second: Ints) -> Floats:
+    """Distances of pairs of nodes, made by monotone operations of the keys that rankings compare.
+
+    A node that is ranked nearer than another never comes out farther.
+    """
+    key = np.zeros(first.size)
+    for column in coordinates.T:
+        key += np.square(column[first] - column[second])
+    return space.distance_from_key(np.sqrt(key * factor[second] * factor[first]))

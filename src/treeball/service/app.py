@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ..embedding import Embedding
+from ..embedding._questions import doubt_of
 from ..errors import InputError
 from ..io.atomic import atomic_write
 from ..workers import Throttle, available_cores
@@ -27,7 +28,7 @@ from .guard import Guard
 from .openapi import describe
 from .resources import RESOURCES, Info
 from .settings import ServeSettings
-from .table import Question, questions
+from .table import DOUBT, Question, questions
 
 __all__ = ["make_app"]
 
@@ -107,9 +108,15 @@ class _Service:
                 raise HTTPException(422, str(error)) from None
             except TimeoutError:
                 raise too_late(self.settings) from None
-            return json_response({"answers": records} if request.method == "POST" else records[0])
+            answered = {"answers": records} if request.method == "POST" else records[0]
+            return json_response(answered | self._doubt(question, asked))
 
         return answer
+
+    def _doubt(self, question: Question, asked: Asked) -> dict[str, str]:
+        """What to say of an answer that illness may spoil; nothing otherwise."""
+        doubt = doubt_of(self.embedding, asked.options["source"]) if question.is_of_relatives else ""
+        return {DOUBT: doubt} if doubt else {}
 
     async def _bulk(self, question: Question, request: Request) -> Asked:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

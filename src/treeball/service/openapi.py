@@ -12,7 +12,7 @@ from .._version import __version__
 from ..embedding import Embedding
 from .errors import REFUSALS, Error
 from .resources import RESOURCES
-from .table import Closed, Question, list_of
+from .table import DOUBT_FIELD, Closed, Question, list_of
 
 __all__ = ["describe"]
 
@@ -31,7 +31,8 @@ def describe(table: tuple[Question, ...], embedding: Embedding) -> Schema:
         kinds += [resource.answer] if resource.answer else []
         paths[resource.path] = {"get": _operation(resource.name, resource.summary, resource.answer, _ANY)}
     for one in table:
-        answers = create_model(f"{one.answer.__name__}s", __base__=Closed, answers=list_of(one.answer))
+        doubt = DOUBT_FIELD if one.is_of_relatives else {}
+        answers = create_model(f"{one.answer.__name__}s", __base__=Closed, answers=list_of(one.answer), **doubt)
         kinds += [one.in_body, one.answer, answers]
         get = _operation(one.name, one.summary, one.answer, (*_ANY, *_QUERY))
         post = _operation(f"{one.name}-bulk", f"{one.summary}: many at once", answers, (*_ANY, *_QUERY, *_BODY))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ..embedding._questions import doubt_of
 from ..errors import MissingExtraError, TreeballError
 from ..io.model_file import load
 from ..web import address_of, listen
@@ -42,7 +41,7 @@ _PATIENCE = 120.0  # seconds that a process may take to start
 def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> None:
     """Serve a model until Ctrl-C, SIGTERM or, with one process, SIGHUP; `say` tells when it is ready."""
     embedding = load(model)
-    nodes, doubt = len(embedding), doubt_of(embedding, "geometry")
+    nodes = len(embedding)
     listening = listen(settings.port, settings.host)
     # A signal to end is treated as Ctrl-C, so that what was laid out is removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -55,8 +54,6 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
 
         def tell() -> None:
             say(f"serving {nodes:,} nodes at {address_of(listening, settings.host)}  (Ctrl-C ends)")
-            if doubt:
-                say(f"{doubt}: clients should ask for relatives with from=hierarchy")
             say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
 
         config = uvicorn.Config(

@@ -16,10 +16,11 @@ from ..geometry.coordinates import kinds_of, to_kind
 from ..types import Source
 from .settings import ServeSettings
 
-__all__ = ["LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
+__all__ = ["DOUBT", "DOUBT_FIELD", "LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
 
 LONGEST_NAME = 1_024  # characters
 
+DOUBT = "doubt"
 Fields = dict[str, Any]  # a type, or a type and what else there is to say of it, by the name of a field
 
 
@@ -52,7 +53,12 @@ _Text = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Whole = Annotated[int, Strict(), BeforeValidator(_without_point)]
 _Distance = Annotated[float, Field(ge=0)]
 _Score = Annotated[float, Field(ge=0, le=1)]
+_Reach = Annotated[float, Field(ge=0, description="Its parents, or ancestors, are the nodes at most so far from it.")]
 _MaybeNumber = Annotated[float | None, Field(description="null when only a virtual root joins the two")]
+
+
+_WHY = "Why what geometry answers may be wrong; only where the model has ill pairs."
+DOUBT_FIELD: Fields = {DOUBT: (Annotated[str, Field(description=_WHY)], "")}
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,8 @@ class Question:
         What a GET and a POST send.
     answer
         What a GET is answered; a POST gets a list of them.
+    is_of_relatives
+        Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
     """
 
     name: str
@@ -83,6 +91,7 @@ class Question:
     in_query: type[Closed]
     in_body: type[Closed]
     answer: type[Closed]
+    is_of_relatives: bool = False
 
     @property
     def many(self) -> str:
@@ -111,7 +120,9 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
     source: Fields = {"source": (Annotated[Source, Field(alias="from", description=meant)], "geometry")}
     coordinates: Fields = {"coordinates": (Annotated[kinds, Field(description="How the point is written down.")], own)}
 
-    def question(path: str, of: str, summary: str, ask: Any, options: Fields, answer: Fields) -> Question:
+    def question(
+        path: str, of: str, summary: str, ask: Any, options: Fields, answer: Fields, of_relatives: bool = False
+    ) -> Question:
         title = path.title().replace("-", "")
         nodes = of.split()
         single = len(nodes) == 1
@@ -129,14 +140,20 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             options,
             create_model(f"{title}InQuery", __base__=_InQuery, **(parameters | options)),
             create_model(f"{title}InBody", __base__=Closed, **(body | options)),
-            create_model(f"{title}Answer", __base__=Closed, **(dict.fromkeys(nodes, name) | answer)),
+            create_model(
+                f"{title}Answer",
+                __base__=Closed,
+                **(dict.fromkeys(nodes, name) | answer | (DOUBT_FIELD if of_relatives else {})),
+            ),
+            of_relatives,
         )
 
     def relatives(path: str, of: str, summary: str, method: str, kind: Any) -> Question:
         key = path.replace("-", "_")
-        return question(path, of, summary, _relatives(method, key), source, {key: kind})
+        return question(path, of, summary, _relatives(method, key), source, {key: kind}, True)
 
     above = "The nearest node above both, or one of them"
+    judged: Fields = {"is_ancestor": bool, "score": _Score}
     of_two = "Whether a node is an ancestor of another, and how much of one"
     way = "The way from one node up to a common ancestor and down to the other"
     return (
@@ -149,19 +166,20 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             {"neighbors": list_of(near)},
         ),
         question("distance", "a b", "The distance of two nodes", _distance, source, {"distance": _MaybeNumber}),
-        relatives("parent", "node", "The parent", "parent_of", name | None),
+        relatives("parent", "node", "The nearest parent, or the first", "parent_of", name | None),
+        relatives("parents", "node", "All parents", "parents_of", names),
         relatives("children", "node", "The children", "children_of", names),
         relatives("ancestors", "node", "All ancestors, the nearest first", "ancestors_of", names),
-        question("is-ancestor", "ancestor node", of_two, _is_ancestor, source, {"is_ancestor": bool, "score": _Score}),
+        question("is-ancestor", "ancestor node", of_two, _is_ancestor, source, judged, True),
         relatives("common-ancestor", "a b", above, "common_ancestor", name | None),
         relatives("path", "a b", way, "path", names),
         question(
             "vector",
             "node",
-            "The coordinates of a node",
+            "The coordinates of a node, and its reach",
             _vector,
             coordinates,
-            {"coordinates": kinds, "vector": list[float]},
+            {"coordinates": kinds, "vector": list[float], "reach": _Reach},
         ),
     )
 
@@ -189,11 +207,15 @@ def _relatives(method: str, key: str) -> Callable[..., list[dict[str, Any]]]:
 
 
 def _is_ancestor(embedding: Embedding, ancestors: list[Any], nodes: list[Any], source: Source) -> list[dict[str, Any]]:
-    found = embedding.is_ancestor(ancestors, nodes, source)
+    found = _answers.is_ancestor(embedding, ancestors, nodes, source)
     return [{"is_ancestor": one.holds, "score": one.score} for one in found]
 
 
 def _vector(embedding: Embedding, nodes: list[Any], coordinates: Any) -> list[dict[str, Any]]:
     codes = embedding.names.index_of_many(nodes)
     vectors, kind = to_kind(embedding.vectors[codes], embedding.space, coordinates)
-    return [{"coordinates": kind, "vector": vector} for vector in vectors.tolist()]
+    reach = embedding.reach[codes].tolist()
+    return [
+        {"coordinates": kind, "vector": vector, "reach": far}
+        for vector, far in zip(vectors.tolist(), reach, strict=True)
+    ]

@@ -243,3 +243,29 @@ def fill_ancestors(order: Codes, parent_ptr: Pointers, parent_idx: Codes, pointe
                     index[slot] = ancestor
                     slot += 1
         index[pointers[node] : slot].sort()
+
+
+@compiled
+def direct_ancestors(ptr: Pointers, idx: Codes) -> Mask:
+    """Which members (m,) of the sets of ancestors idx[ptr[i]:ptr[i+1]] are ancestors of no other member of the set.
+
+    Codes of -1 are passed over. An ancestor has a smaller set: members whose set is not are left out, so that what is
+    kept has no cycles even where the sets are not those of a hierarchy.
+    """
+    n = ptr.size - 1
+    kept = np.zeros(idx.size, np.bool_)
+    implied_for = np.full(n, -1, np.int64)
+    for node in range(n):
+        size = ptr[node + 1] - ptr[node]
+        for position in range(ptr[node], ptr[node + 1]):
+            above = idx[position]
+            if above < 0 or ptr[above + 1] - ptr[above] >= size:
+                continue
+            kept[position] = True
+            for further in range(ptr[above], ptr[above + 1]):
+                if idx[further] >= 0:
+                    implied_for[idx[further]] = node
+        for position in range(ptr[node], ptr[node + 1]):
+            if kept[position] and implied_for[idx[position]] == node:
+                kept[position] = False
+    return kept
