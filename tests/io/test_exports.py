@@ -167,7 +167,8 @@ def test_csv_in_pandas(embedding):
 
     embedding.export("v.csv", coordinates="half-space")
     frame = pd.read_csv("v.csv", index_col="node")
-    assert list(frame.columns) == ["parent", "y1", "y2", "height"]
+    assert list(frame.columns) == ["parent", "reach", "y1", "y2", "height"]
+    assert frame["reach"].tolist() == embedding.reach.tolist()
     assert frame.loc["n5", "parent"] == embedding.parent_of("n5", "hierarchy")
     expected = poincare.to_half_space(embedding.vectors)
     np.testing.assert_allclose(frame[["y1", "y2", "height"]], expected, rtol=1e-14)

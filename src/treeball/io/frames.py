@@ -37,10 +37,10 @@ def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> A
 
 
 def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
-    """An embedding from a DataFrame: nodes in the index or a column ``node``, numbers in all columns but ``parent``.
+    """An embedding from a DataFrame: nodes in the index or a column ``node``, numbers in the other columns.
 
-    The hierarchy is anything :func:`treeball.read` takes, by default the column ``parent``. `options` are those of
-    :func:`treeball.import_vectors`.
+    Those called ``parent`` and ``reach`` are no numbers of a vector. The hierarchy is anything :func:`treeball.read`
+    takes, by default the column ``parent``. `options` are those of :func:`treeball.import_vectors`.
     """
     from ..geometry.coordinates import kind_of_columns
     from .vectors._import import embedding_of
@@ -48,7 +48,7 @@ def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
 
     if "node" in frame.columns:
         frame = frame.set_index("node")
-    columns = [column for column in frame.columns if column != "parent"]
+    columns = [column for column in frame.columns if column not in ("parent", "reach")]
     try:
         values = frame[columns].to_numpy(np.float64)
     except (ValueError, TypeError) as error:

@@ -1,7 +1,8 @@
-"""The saved model: one Parquet file with columns node, parent, vector, and JSON provenance in its metadata.
+"""The saved model: one Parquet file with columns node, parent, vector, reach, and JSON provenance in its metadata.
 
 A node with several parents names the others in the list column ``other_parents``, and edges with weights have them in
-``weight`` and ``other_weights``; these columns are there only when needed.
+``weight`` and ``other_weights``; these columns are there only when needed. The column ``reach`` is left out where it is
+not known, as in a checkpoint, and files of earlier versions have none: it is computed when it is first asked for.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
     if embedding.spare is not None:
         spare = embedding.spare
         columns["spare"] = pa.FixedSizeListArray.from_arrays(pa.array(spare.reshape(-1)), spare.shape[1])
+    reach = embedding.known_reach()
+    if reach is not None:
+        columns["reach"] = pa.array(reach)
     if hierarchy.parent_weight is not None:
         columns["weight"] = _first(hierarchy.parent_weight, first, has_parent)
     if not hierarchy.is_tree:
@@ -146,7 +150,9 @@ def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
     spare = None
     if "spare" in table.column_names:
         spare = table["spare"].combine_chunks().values.to_numpy().reshape(n, -1)
-    return Embedding(vectors, hierarchy, description["geometry"], Provenance.from_dict(record), spare=spare)
+    reach = table["reach"].to_numpy() if "reach" in table.column_names else None
+    made_by = Provenance.from_dict(record)
+    return Embedding(vectors, hierarchy, description["geometry"], made_by, reach=reach, spare=spare)
 
 
 def _kind(hierarchy: Hierarchy) -> str:

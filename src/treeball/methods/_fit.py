@@ -118,6 +118,7 @@ def fit(
         embedding = _best(embedding, choice, run)
     if scores:
         evaluation = embedding.evaluate(threads=settings.threads)
+        embedding.quick_reach()  # so that it is saved
         embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
     return embedding
 

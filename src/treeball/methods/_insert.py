@@ -157,6 +157,7 @@ def insert(
     # The scores of the provenance are those of another hierarchy.
     record = embedding.provenance.without_scores().with_log(insertion.note, insertion=insertion.to_dict())
     evaluation = made.evaluate(embedding.objective, threads=threads)
+    made.quick_reach()  # so that it is saved
     return replace(insertion, embedding=made.with_provenance(record.with_scores(evaluation)))
 
 

@@ -94,15 +94,17 @@ def export(
         require_writable(chosen.beside(path))
     values: Any
     values, kind = to_kind(embedding.vectors, embedding.space, coordinates)
-    loss = None
+    loss, as_read = None, embedding
     if dtype == "float32":
         values, pulled_in = to_float32(values, kind)
-        loss = measure_loss(embedding, _again(embedding, values, kind), pulled_in)
+        as_read = _again(embedding, values, kind)
+        loss = measure_loss(embedding, as_read, pulled_in)
     if chosen.holds_models and kind == space_for(kind).coordinates:
         notes = _save_model(embedding, values, kind, dtype, path)
         vectors = Vectors(list(map(str, embedding.names)), values, kind)
     else:
-        vectors = rows_of(embedding, values, kind, virtual_root)
+        reach = as_read.quick_reach() if chosen.holds_reach else None
+        vectors = rows_of(embedding, values, kind, virtual_root, reach)
         with atomic_write(path) as temporary:
             notes = chosen.write(vectors, temporary, path)
     return Export(path, format, kind, dtype, len(vectors.names), vectors.width, tuple(notes), loss)
@@ -124,10 +126,13 @@ def _save_model(embedding: Embedding, values: Any, kind: Kind, dtype: DType, pat
     from .. import model_file
 
     space, made = space_for(kind), embedding.provenance
+    reach = embedding.quick_reach()
     if dtype == "float32" or space is not embedding.space:
-        made = made.with_export(kind, dtype)
+        made, reach = made.with_export(kind, dtype), None
     exact = to_space(np.asarray(values, np.float64), kind, space, _roundoff(values))
-    table = model_file.to_table(Embedding(exact, embedding.hierarchy, space.name, made), values)
+    written = Embedding(exact, embedding.hierarchy, space.name, made, reach=reach)
+    written.quick_reach()  # of what is read back, where that is not what was given
+    table = model_file.to_table(written, values)
     with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
     return ["this is a model: every command reads it"]

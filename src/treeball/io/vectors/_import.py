@@ -109,7 +109,9 @@ def embedding_of(
     space = space_for(kind) if geometry is None else space_of(geometry)
     read = {"source": label, **(described or {}), "coordinates": kind, "notes": notes}
     made = Provenance.of_import(objective, tree.report, read)
-    return Embedding(_placed(vectors, kind, space, rows, tree, label), tree, space.name, made)
+    embedding = Embedding(_placed(vectors, kind, space, rows, tree, label), tree, space.name, made)
+    embedding.quick_reach()  # so that it is saved with the vectors
+    return embedding
 
 
 def _require_choices(**given: Any) -> None:

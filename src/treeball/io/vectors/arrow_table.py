@@ -1,4 +1,4 @@
-"""Vectors as an Arrow table, for formats that are made of one: columns node, parent, other_parents and vector."""
+"""Vectors as an Arrow table, for formats made of one: columns node, parent, other_parents, vector and reach."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["from_table", "to_table"]
 
 
 def to_table(vectors: Vectors) -> pa.Table:
-    """A row a vector; other_parents is there when a node has several."""
+    """A row a vector; other_parents is there when a node has several, reach when it is known."""
     columns = {"node": pa.array(vectors.names, pa.string())}
     if vectors.parents is not None:
         columns["parent"] = pa.array(vectors.first_parents(), pa.string())
@@ -23,6 +23,8 @@ def to_table(vectors: Vectors) -> pa.Table:
             columns["other_parents"] = pa.array(others, pa.list_(pa.string()))
     flat = pa.array(np.ascontiguousarray(vectors.values).reshape(-1))
     columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.width)
+    if vectors.reach is not None:
+        columns["reach"] = pa.array(vectors.reach)
     return pa.table(columns)
 
 

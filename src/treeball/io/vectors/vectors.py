@@ -65,12 +65,16 @@ class Vectors:
         What the numbers mean; None when the file does not say.
     parents
         For each row the rows of its parents, the primary one first; None when the file does not say.
+    reach : float64 (n,)
+        The reach of each row's node, for formats with a column for it; None when it is not written. What is read has
+        none: with another hierarchy it would be another.
     """
 
     names: list[str]
     values: NDArray[Any]
     kind: Kind | None = None
     parents: list[list[int]] | None = field(default=None, repr=False)
+    reach: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def width(self) -> int:
@@ -116,7 +120,9 @@ class VectorFile:
         return str(self.path)
 
 
-def rows_of(embedding: Embedding, values: Any, kind: Kind, virtual_root: bool) -> Vectors:
+def rows_of(
+    embedding: Embedding, values: Any, kind: Kind, virtual_root: bool, reach: NDArray[np.float64] | None = None
+) -> Vectors:
     """An embedding as rows, with `values` for its vectors: all nodes, or all but the virtual root."""
     hierarchy = embedding.hierarchy
     kept = np.arange(hierarchy.n_nodes) if virtual_root else hierarchy.real_nodes()
@@ -125,4 +131,5 @@ def rows_of(embedding: Embedding, values: Any, kind: Kind, virtual_root: bool) -
     names = hierarchy.names.to_arrow().to_pylist()
     child, parent = hierarchy.edges() if virtual_root else hierarchy.real_edges()
     parents = [rows.tolist() for rows in np.split(row[parent], np.searchsorted(child, kept[1:]))]
-    return Vectors([names[code] for code in kept.tolist()], values[kept], kind, parents)
+    own_reach = None if reach is None else reach[kept]
+    return Vectors([names[code] for code in kept.tolist()], values[kept], kind, parents, own_reach)

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then node, parent (its first) and the numbers; also as other tools write them."""
+"""CSV and TSV: a header, then node, parent (its first), reach and the numbers; also as other tools write them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .registry import Format
 __all__ = ["FORMATS", "read", "sniff", "write"]
 
 _SEPARATORS: dict[VectorFormat, str] = {"csv": ",", "tsv": "\t"}
-_NODE_COLUMN, _PARENT_COLUMN = "node", "parent"
+_NODE_COLUMN, _PARENT_COLUMN, _REACH_COLUMN = "node", "parent", "reach"
 
 
 def sniff(data: bytes, *, separator: str) -> float:
@@ -32,11 +32,12 @@ def sniff(data: bytes, *, separator: str) -> float:
 
 
 def read(source: VectorFile, *, separator: str) -> Vectors:
-    """Vectors of a table: names in the first column, maybe one headed parent, numbers in the others."""
+    """Vectors of a table: names in the first column, maybe ones headed parent and reach, numbers in the others."""
     data, label = source.data, source.label
     header, has_header = _header(data, label, separator)
     parents = header.index(_PARENT_COLUMN) if has_header and _PARENT_COLUMN in header[1:] else None
-    numbers = [i for i in range(1, len(header)) if i != parents]
+    reach = header.index(_REACH_COLUMN) if has_header and _REACH_COLUMN in header[1:] else None
+    numbers = [i for i in range(1, len(header)) if i not in (parents, reach)]
     if not numbers:
         raise InputError(f"{label} has no numbers after the names: each line needs a name and a vector")
     if has_header and not data.partition(b"\n")[2].strip():
@@ -70,6 +71,8 @@ def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list
     columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
     if vectors.parents is not None:
         columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
+    if vectors.reach is not None:
+        columns[_REACH_COLUMN] = pa.array(vectors.reach)
     for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
         columns[name] = pa.array(np.ascontiguousarray(column))
     options = arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed")
@@ -117,6 +120,7 @@ FORMATS = tuple(
         partial(sniff, separator=separator),
         partial(read, separator=separator),
         partial(write, separator=separator),
+        holds_reach=True,
     )
     for name, separator in _SEPARATORS.items()
 )

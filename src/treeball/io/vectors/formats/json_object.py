@@ -42,11 +42,12 @@ def read(source: VectorFile) -> Vectors:
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """One object: coordinates, dim, and lists in the same order: names, parents (places in names), vectors."""
+    """One object: coordinates, dim, and lists in the same order: names, parents (places in names), reach, vectors."""
     record = {
         **vectors.description(),
         "names": vectors.names,
         "parents": vectors.parents,
+        **({} if vectors.reach is None else {"reach": vectors.reach.tolist()}),
         # The shortest text of a float32 is that of its own precision, not of its neighbour in float64.
         "vectors": [[float(str(value)) for value in row] for row in vectors.values]
         if vectors.is_float32
@@ -57,4 +58,4 @@ def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
     return []
 
 
-FORMATS = (Format("json", sniff, read, write),)
+FORMATS = (Format("json", sniff, read, write, holds_reach=True),)

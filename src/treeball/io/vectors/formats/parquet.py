@@ -1,4 +1,4 @@
-"""Parquet: a table node, parent, vector with the coordinates in its metadata; or a model, which is Parquet too."""
+"""Parquet: a table node, parent, vector, reach, its metadata with the coordinates; or a model, Parquet too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(source: VectorFile) -> Vectors:
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """Columns node, parent, vector; the coordinates are in the metadata."""
+    """Columns node, parent, vector, reach; the coordinates are in the metadata."""
     table = to_table(vectors).replace_schema_metadata({METADATA_KEY: json.dumps(vectors.description()).encode()})
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
     return []
@@ -55,4 +55,4 @@ def _read_table(source: VectorFile) -> Vectors:
         raise InputError(f"{source.label!r} cannot be read as Parquet: {' '.join(str(error).split())[:100]}") from None
 
 
-FORMATS = (Format("parquet", sniff, read, write, holds_models=True),)
+FORMATS = (Format("parquet", sniff, read, write, holds_models=True, holds_reach=True),)

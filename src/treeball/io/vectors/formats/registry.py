@@ -52,6 +52,8 @@ class Format:
         Which format to choose for float64, where this one has float32 only; None when it has both.
     holds_models
         Whether a file of it can be a whole model.
+    holds_reach
+        Whether it writes the reach of every node, where that is given.
     """
 
     name: VectorFormat
@@ -61,6 +63,7 @@ class Format:
     beside: Callable[[Path], Path] | None = None
     float64_format: VectorFormat | None = None
     holds_models: bool = False
+    holds_reach: bool = False
 
 
 def format_names() -> list[VectorFormat]:
