@@ -225,6 +225,20 @@ def test_classification_matches_a_naive_one(score):
     assert told.validation_pairs == len(made.validation)
 
 
+def test_the_ascent_is_right_where_no_pair_is_ill():
+    """Trained on basic edges alone, a model without an ill pair knows every ancestor by the way up."""
+    made = treeball.split("example:mammals", closure=0.1, validation=0.1, keep=0)
+    model = treeball.fit(made.hierarchy(), dim=10)
+    assert len(model.evaluate().illness) == 0
+    result = treeball.evaluate_held_out(model, made.held_out, validation=made.validation, score="ascent")
+    assert result.classification.best.f1 == 1.0
+    assert result.classification.best.auc == 1.0
+    poor = Embedding(np.random.default_rng(0).normal(size=(len(model), 2)) * 0.2, model.hierarchy)
+    scores = PAIR_SCORES["ascent"](poor, np.arange(1, 200), np.arange(199))
+    assert ((scores == 1.0) | ((scores > -1.0) & (scores <= 0.0))).all()
+    assert 0 < (scores == 1.0).sum() < 199
+
+
 def test_a_score_is_added_in_one_place_and_transitivity_alone_is_right(monkeypatch):
     """The closure of the training edges answers every held-out pair: F1 is 1, which is why geometry is measured."""
     made, model = closure_split(keep=0)
@@ -234,7 +248,7 @@ def test_a_score_is_added_in_one_place_and_transitivity_alone_is_right(monkeypat
     result = treeball.evaluate_held_out(model, made.held_out, validation=made.validation)
     assert result.classification.score == "edges"  # the best on the validation pairs
     assert (result.classification.best.f1, result.classification.best.auc) == (1.0, 1.0)
-    assert list(result.classification.by_score) == ["distance", "detour", "edges"]
+    assert list(result.classification.by_score) == ["distance", "detour", "ascent", "edges"]
     assert result.implied == len(made.held_out)
     assert "F1 1.0000, AUC 1.0000 by edges" in repr(result.classification)
     monkeypatch.setitem(PAIR_SCORES, "edges", lambda model, node, above: np.full(node.size, np.nan))
@@ -263,7 +277,11 @@ def test_without_validation_there_is_an_auc_and_a_sentence():
     result = treeball.evaluate_held_out(model, made.held_out)
     assert result.classification.score is None
     assert result.classification.best is None
-    assert {name for name, one in result.classification.by_score.items() if one.f1 is None} == {"distance", "detour"}
+    assert {name for name, one in result.classification.by_score.items() if one.f1 is None} == {
+        "distance",
+        "detour",
+        "ascent",
+    }
     assert "F1" in dict(result.rows())
     assert "--validation" in dict(result.rows())["F1"]
     # The held-out pairs and their corrupted ones are the same with and without: so is the AUC.

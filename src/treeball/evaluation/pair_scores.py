@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ..types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -33,5 +35,14 @@ def by_detour(embedding: Embedding, node: Ints, ancestor: Ints) -> Floats:
     return radius[node] - radius[ancestor] - embedding.distances_between(node, ancestor)
 
 
-PAIR_SCORES: dict[str, PairScore] = {"distance": by_distance, "detour": by_detour}
+def by_ascent(embedding: Embedding, node: Ints, ancestor: Ints) -> Floats:
+    """Whether the ancestor is met on the way up from the node, from reach to reach; what is not, by the detour.
+
+    1 for those that are met, and below that exp(-detour) - 1.
+    """
+    met = embedding.read_back().is_ancestor(ancestor, node)
+    return np.where(met, 1.0, np.expm1(np.minimum(by_detour(embedding, node, ancestor), 0.0)))
+
+
+PAIR_SCORES: dict[str, PairScore] = {"distance": by_distance, "detour": by_detour, "ascent": by_ascent}
 """Every score by its name."""
