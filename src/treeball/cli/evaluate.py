@@ -65,8 +65,8 @@ def evaluate(
         Pairs from the same split to choose the threshold on by which pairs are told apart; without them there is an
         AUC, but no F1.
     score
-        What pairs are told apart by: distance, detour, ascent, or auto, the default: the one with the best F1 on the validation
-        pairs.
+        What pairs are told apart by: distance, detour, ascent, or auto, the default: the one with the best F1 on the
+        validation pairs.
     corrupted
         Corrupted pairs for every true one, half with another node and half with another ancestor; by default 10.
     keep_descendants

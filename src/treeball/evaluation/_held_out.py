@@ -199,7 +199,8 @@ def evaluate_held_out(
         Pairs to choose a threshold on, from the same split. Without them there is an AUC, but no F1.
     score
         What the pairs are told apart by: ``"distance"``, ``"detour"`` (how far out of the way from a node to the origin
-        the ancestor lies), ``"ascent"`` (whether it is met on the way up, from reach to reach) or ``"auto"``, the one with the best F1 on the validation pairs.
+        the ancestor lies), ``"ascent"`` (whether it is met on the way up, from reach to reach) or
+        ``"auto"``, the one with the best F1 on the validation pairs.
     corrupted
         How many corrupted pairs to set against every true one: half with another node in place of the node, half with
         another in place of the ancestor, drawn at random, none of them true: in the closure of the model's hierarchy,
