@@ -15,10 +15,16 @@ __all__ = ["Choice", "resolve"]
 
 # Up to so many nodes a DAG is trained for the objective parents; beyond it takes many hours.
 SOFTMAX_UP_TO_NODES = 200_000
-# Epochs of that training: so many over all nodes, within limits; twice as many for all ancestors, four times as many
-# where there is little room.
-ALL_NODES, LEAST_EPOCHS, MOST_EPOCHS = 25_000_000, 100, 1000
-FOR_ANCESTORS, TIGHT_BELOW_DIM, WHERE_TIGHT = 2, 8, 4
+# Epochs of that training by the objective, and whether there is little room (few dimensions): so many at most, and in
+# larger hierarchies so many over the nodes.
+TIGHT_BELOW_DIM = 8
+EPOCHS = {
+    ("parents", False): (1000, 25_000_000),
+    ("parents", True): (4000, 100_000_000),
+    ("ancestors", False): (1000, 50_000_000),
+    ("ancestors", True): (8000, 100_000_000),
+}
+LEAST_EPOCHS = 100
 # A hierarchy lists a part of its closure when more than this share of its edges is implied by others.
 IMPLIED_SHARE = 0.1
 
@@ -100,9 +106,7 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
 
 def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
     """The training on a softmax over all nodes, with as many epochs as suit it."""
-    epochs = min(MOST_EPOCHS, max(LEAST_EPOCHS, ALL_NODES // hierarchy.n_nodes))
-    if given.get("objective") == "ancestors":
-        epochs *= FOR_ANCESTORS
-    if given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM:
-        epochs *= WHERE_TIGHT
+    is_tight = given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM
+    most, over_nodes = EPOCHS[given.get("objective", "parents"), is_tight]
+    epochs = min(most, max(LEAST_EPOCHS, over_nodes // hierarchy.n_nodes))
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs)
