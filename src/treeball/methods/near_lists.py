@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..hierarchy import Hierarchy
 from ..nearest import search_tree
-from ..types import Codes, Mask
+from ..types import Codes, Floats, Ints, Objective
 from .descent import Descent
 
-__all__ = ["others_near", "refresh_every"]
+__all__ = ["NEAREST", "nearest_non_positives", "non_positives_near", "refresh_every"]
 
 # Nearest nodes that are listed for every node, and nodes at a time.
-NEAREST, BLOCK = 50, 50_000
+NEAREST, BLOCK = 50, 1_000
 # The epochs after which the lists are made anew; in larger hierarchies, where that takes longer than the steps, later.
 REFRESH, REFRESH_LARGE, LARGE = 10, 20, 20_000
 
@@ -24,15 +22,30 @@ def refresh_every(n_nodes: int) -> int:
     return REFRESH if n_nodes <= LARGE else REFRESH_LARGE
 
 
-def others_near(descent: Descent, is_left_out: Callable[[ArrayLike, ArrayLike], Mask]) -> Codes:
-    """Of the `NEAREST` of every node those that are not left out, int32 (n, k), ascending, -1 for the others."""
-    n = descent.hierarchy.n_nodes
-    tree = search_tree(*descent.space.ranking_coordinates(descent.vectors))
-    near = np.empty((n, max(1, min(NEAREST, n - 1))), np.int32)
-    for begin in range(0, n, BLOCK):
-        nodes = np.arange(begin, min(n, begin + BLOCK))
-        codes = tree.nearest(nodes, near.shape[1], threads=descent.workers)[0]
+def non_positives_near(descent: Descent, objective: Objective) -> Codes:
+    """Of every node in a descent, whose vectors are those of now; see `nearest_non_positives`."""
+    coordinates, factor = descent.space.ranking_coordinates(descent.vectors)
+    everyone = np.arange(descent.hierarchy.n_nodes)
+    return nearest_non_positives(coordinates, factor, descent.hierarchy, objective, everyone, descent.workers)
+
+
+def nearest_non_positives(
+    coordinates: Floats, factor: Floats, hierarchy: Hierarchy, objective: Objective, heads: Ints, workers: int
+) -> Codes:
+    """The `NEAREST` non-positives of some nodes, int32 (n, k), ascending; -1 where there are fewer, and for others."""
+    tree, n = search_tree(coordinates, factor), hierarchy.n_nodes
+    is_positive = hierarchy.is_ancestor if objective == "ancestors" else hierarchy.is_parent
+    positives = np.diff(hierarchy.positives(objective)[0])
+    near = np.full((n, max(1, min(NEAREST, n - 1))), -1, np.int32)
+    # Whoever has about as many positives is asked for at a time: as many of the nearest may be positives.
+    heads = heads[np.argsort(positives[heads], kind="stable")]
+    for begin in range(0, heads.size, BLOCK):
+        nodes = heads[begin : begin + BLOCK]
+        k = max(1, min(n - 1, NEAREST + int(positives[nodes[-1]])))
+        codes = tree.nearest(nodes, k, threads=workers)[0]
         repeated = np.repeat(nodes, codes.shape[1])
-        left_out = is_left_out(np.maximum(codes, 0).ravel(), repeated).reshape(codes.shape)
-        near[nodes] = np.sort(np.where(left_out, -1, codes), axis=1)
+        positive = is_positive(np.maximum(codes, 0).ravel(), repeated).reshape(codes.shape)
+        codes = np.where(positive, -1, codes)
+        nearest = np.take_along_axis(codes, np.argsort(codes < 0, axis=1, kind="stable"), axis=1)
+        near[nodes] = np.sort(nearest[:, : near.shape[1]], axis=1)
     return near

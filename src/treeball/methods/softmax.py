@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from ..engine import Compared, SoftmaxSteps, Trained
 from ..hierarchy import Hierarchy
-from ..types import Floats
+from ..types import Floats, Objective
 from .descent import Descent, Epochs
 from .first_vectors import contracted_construction
-from .near_lists import others_near, refresh_every
+from .near_lists import non_positives_near, refresh_every
 from .registry import Method
 from .run import Run
 from .settings import SoftmaxSettings
@@ -92,10 +92,8 @@ class SoftmaxDescent(Descent):
         super().__init__(run, heads.size)
         # Neighbours in the hierarchy should not all fall to one worker: they have the same many positives.
         heads = np.random.default_rng(settings.seed).permutation(heads)
-        implied = settings.objective == "ancestors" or settings.open_world
-        self._is_left_out = hierarchy.is_ancestor if implied else hierarchy.is_parent
-        left_out = hierarchy.positives("ancestors") if implied else positives
-        self.compared = Compared(heads, *positives, *left_out, np.empty((0, 0), np.int32))
+        self._left_out: Objective = "ancestors" if settings.open_world else settings.objective
+        self.compared = Compared(heads, *positives, *hierarchy.positives(self._left_out), np.empty((0, 0), np.int32))
         self.pairs_per_epoch = positives[1].size
         self._moments = (np.zeros(self.vectors.shape), np.zeros(len(self.vectors)))
         self._steps = 0  # since the moments were zero
@@ -112,7 +110,7 @@ class SoftmaxDescent(Descent):
     def train(self, first_epoch: int, steps: Floats) -> Trained:
         """By :meth:`treeball.engine.Engine.descend_softmax`."""
         if not self.compared.near.size or first_epoch % self._refresh == 0:
-            self.compared = self.compared._replace(near=others_near(self, self._is_left_out))
+            self.compared = self.compared._replace(near=non_positives_near(self, self._left_out))
         if first_epoch % RESTART == 0:
             self._steps = 0
             for moment in self._moments:
