@@ -63,7 +63,6 @@ def refused(arguments, capsys):
         (["--live"], "--live"),
         (["--method", "poincare", "--epochs", "5", "--init-scale", ".2"], "init_scale"),
         (["--method", "poincare", "--epochs", "5", "--init", "construct", "--init-radius", ".1"], "init_radius"),
-        (["--objective", "ancestors", "--heal"], "heal"),
     ],
 )
 def test_a_setting_that_the_method_does_not_use_is_refused(catalog, capsys, options, named):

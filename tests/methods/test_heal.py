@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 import treeball
 from treeball import Embedding, InputError, fit, heal
-from treeball.cli.main import run
-from treeball.embedding import Provenance
 from treeball.geometry import poincare
 from treeball.methods.construct import construct
 
@@ -90,19 +88,7 @@ def test_a_euclidean_model_is_refused_in_one_sentence():
         heal(Embedding(np.zeros((4, 3)), hierarchy, "euclidean"))
 
 
-def test_a_model_of_ancestors_is_refused_in_one_sentence(tmp_path, capsys):
-    hierarchy = tree(shapes("random", 60, np.random.default_rng(1)))
-    vectors = perturbed(construct(hierarchy, 4).vectors, 0.5)
-    made = Embedding(vectors, hierarchy, provenance=Provenance(objective="ancestors"))
-    with pytest.raises(InputError, match="ruins this embedding made for the objective ancestors: fit it again"):
-        heal(made)
-    made.save(tmp_path / "m.parquet")
-    assert run(["heal", str(tmp_path / "m.parquet")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["m.parquet"]
-
-
-def test_dags_heal_by_their_first_parents():
+def test_a_perturbed_construction_of_a_dag_gets_back_to_its_first_parents():
     rng = np.random.default_rng(6)
     n = 300
     first = [int(rng.integers(0, i)) for i in range(1, n)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..words import count
 from .console import print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -21,15 +20,15 @@ def heal(
     json: bool = False,
     threads: int = 0,
 ) -> int:
-    """Mend the ill pairs of a model for the objective parents.
+    """Mend the ill pairs of a model, for the objective that it was made for.
 
-    Nodes that are ill, and those in their way, get new places with their subtrees; all other vectors stay byte for byte
-    as they are. The result never scores worse than the model given.
+    Nodes that are ill, and those in their way, get new places; all other vectors stay byte for byte as they are. The
+    result never scores worse than the model given. Ctrl-C ends it with what there is.
 
     Parameters
     ----------
     model
-        Model file, of treeball or imported; one made for the objective ancestors is refused.
+        Model file, of treeball or imported: of a tree or a DAG, for the objective parents or ancestors.
     output
         Healed model to write; by default the name of the model with the ending .healed.parquet.
     json
@@ -39,16 +38,15 @@ def heal(
     """
     from ..io.atomic import require_writable
     from ..io.model_file import load
-    from ..methods._heal import heal as mend
+    from ..methods import heal as mend
+    from ..methods.progress import HealingProgress
 
     output = output or model.with_name(model.stem + ".healed.parquet")
     require_writable(output, str(model))
     embedding = load(model)
 
-    def watch(round_number: int, scores: Evaluation) -> None:
-        say(f"round {round_number}: {count(len(scores.illness), 'ill pair')}, MAP {scores.map:.4f}")
-
-    healing = mend(embedding, threads=threads, watch=watch)
+    with HealingProgress() as watch:
+        healing = mend(embedding, threads=threads, watch=watch)
     healing.embedding.save(output)
     if json:
         print_json(healing.to_dict())

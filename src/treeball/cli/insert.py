@@ -102,7 +102,7 @@ def insert(
     elif insertion.placed and embedding.objective == "ancestors":
         say(
             "warning: this model is made for the objective ancestors, but new nodes are placed next to their parent, "
-            "so its scores may fall (treeball evaluate tells) and --heal does not work"
+            "so its scores may fall (treeball evaluate tells): treeball heal mends the result"
         )
     say(f"saved {output}")
     return 0

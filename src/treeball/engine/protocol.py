@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from ..types import Codes, Floats, Ints, Pointers
+    from ..types import Codes, Floats, Ints, Mask, Pointers
 
 __all__ = ["Compared", "Engine", "SoftmaxSteps", "Trained"]
 
@@ -73,6 +75,11 @@ class SoftmaxSteps(NamedTuple):
     rates: Floats
     squeeze: Floats
 
+    @classmethod
+    def even(cls, sharpness: float, rates: Floats) -> SoftmaxSteps:
+        """Epochs of one sharpness that forgive nothing and squeeze nothing."""
+        return cls(np.full(rates.size, sharpness), np.zeros(rates.size), rates, np.empty((rates.size, 0)))
+
 
 class Engine(Protocol):
     """What a device can do. Vectors are float64 (n, width) and are changed in place by the trainings."""
@@ -128,6 +135,7 @@ class Engine(Protocol):
         bound: float,
         seed: int,
         workers: int,
+        movers: Mask | None = None,
     ) -> Trained:
         """Steps of all nodes at once down the softmax over all nodes, by Adam, in the ball.
 
@@ -137,6 +145,8 @@ class Engine(Protocol):
         ----------
         moments
             Those of Adam, (n, d) and (n,), changed in place; `steps_before` have been taken since they were zero.
+        movers : bool (n,)
+            Who moves; the vectors of all others stay byte for byte as they are. By default everybody.
         """
         ...
 

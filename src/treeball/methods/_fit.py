@@ -19,7 +19,7 @@ from .auto import Choice, resolve
 from .dimension import why_ill
 from .fit_settings import FitSettings, given_settings
 from .observe import Watch
-from .progress import StopOnInterrupt, TrainingProgress
+from .progress import HealingProgress, StopOnInterrupt, TrainingProgress
 from .registry import find
 from .run import Run
 from .settings import Settings
@@ -113,7 +113,7 @@ def fit(
     finished = run.epoch >= settings.epochs_to_train
     if checkpoints is not None and run.epoch:
         checkpoints.save(run)  # whatever interrupts what follows, no training is lost
-    embedding = _healed(run) if finished and settings.heal else run.embedding()
+    embedding = _healed(run, progress) if finished and settings.heal else run.embedding()
     if finished and choice.rivals and not run.has_noted("compared"):
         embedding = _best(embedding, choice, run)
     if scores:
@@ -178,13 +178,17 @@ def read_and_tell(source: Any) -> Hierarchy:
     return hierarchy
 
 
-def _healed(run: Run) -> Embedding:
+def _healed(run: Run, progress: bool) -> Embedding:
     """The result of a run that came to its end, healed; what stays ill is in the log, and why."""
     settings, embedding = run.settings, run.embedding()
     if len(embedding) > HEAL_UP_TO_NODES:
         run.note(f"not healed: that takes too long beyond {HEAL_UP_TO_NODES:,} nodes")
         return embedding.with_provenance(run.embedding().provenance)
-    healing = heal(embedding, threads=settings.threads)
+    # Sums of several workers depend on how many there are.
+    threads = 1 if settings.deterministic else settings.threads
+    # A construction heals in a moment.
+    with HealingProgress(silent=not (progress and settings.epochs_to_train)) as watch:
+        healing = heal(embedding, threads=threads, watch=watch)
     if healing.moved:
         run.note(healing.note, healing=healing.to_dict())
     left = len(healing.after.illness)

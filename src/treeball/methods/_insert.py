@@ -24,8 +24,9 @@ from ..io.readers.edges import read_edges
 from ..io.readers.settings import ReadSettings
 from ..limits import PLACED_RADIUS, SETTLE_RADIUS
 from ..types import Floats, Ints, Mask
-from ._heal import GROWTH, LONGEST, MARGIN, heal
+from ._heal import heal
 from ._insert_check import factors_of, fell_ill_because_of, parent_not_nearest
+from .heal_tree import GROWTH, LONGEST, MARGIN
 
 __all__ = ["Insertion", "insert"]
 
@@ -133,8 +134,8 @@ def insert(
     embedding.space.require_hyperbolic("insert")
     if heal_ill and embedding.objective == "ancestors":
         raise InputError(
-            "heal puts every node nearest to its parent, which ruins this embedding made for the objective ancestors: "
-            "insert without it"
+            "insert does not heal an embedding made for the objective ancestors: insert without it, and heal the "
+            "result with treeball heal"
         )
     edit = Edit.of(embedding.hierarchy)
     if rename:

@@ -76,7 +76,7 @@ class FitSettings:
         12.2, the limit of the published trainers, for their methods and softmax, and 30, what float64 carries, for the
         others.
     heal
-        Move what is ill after the construction or the training, for the objective parents; auto does.
+        Move what is ill after the construction or the training; auto does.
     eta_tc
         Weight of closure edges (to ancestors that are no parents) in the methods that use them; 0.2 by default.
     n_tc

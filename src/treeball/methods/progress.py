@@ -9,13 +9,16 @@ import time
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ..words import count
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from ..evaluation import Evaluation
     from .descent import Epochs
     from .run import Run
 
-__all__ = ["StopOnInterrupt", "TrainingProgress"]
+__all__ = ["HealingProgress", "StopOnInterrupt", "TrainingProgress"]
 
 _PLAIN_SECONDS = 10.0
 _MAP_SECONDS, _MAP_SAMPLE = 2.0, 200
@@ -26,12 +29,12 @@ def _say(text: str) -> None:
 
 
 class StopOnInterrupt:
-    """Turns the first Ctrl-C into a request to stop at the end of the epoch; the second ends the program.
+    """Turns the first Ctrl-C into a request to stop at the end of the epoch or round; the second ends the program.
 
     Only where Ctrl-C would raise KeyboardInterrupt: not in other threads, nor where somebody handles it already.
     """
 
-    requested = False
+    requested, under_way = False, "epoch"
 
     def __enter__(self) -> Self:
         self._previous: Any = None
@@ -44,11 +47,27 @@ class StopOnInterrupt:
     def _request(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
         signal.signal(signal.SIGINT, self._previous)
-        _say("stopping at the end of this epoch (Ctrl-C again to quit at once)")
+        _say(f"stopping at the end of this {self.under_way} (Ctrl-C again to quit at once)")
 
     def __exit__(self, *_: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
+
+
+class HealingProgress(StopOnInterrupt):
+    """Watches a healing: a line for every round, and Ctrl-C ends it with the best that there is."""
+
+    under_way = "round"
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.silent = silent
+
+    def __call__(self, number: int, scores: Evaluation) -> bool:
+        """Whether to stop after a round."""
+        if not self.silent:
+            ill = count(len(scores.illness), "ill pair")
+            _say(f"round {number}: {ill}, MAP {scores.map:.4f}, mean rank {scores.mean_rank:.3f}")
+        return self.requested
 
 
 class TrainingProgress:

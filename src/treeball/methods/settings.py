@@ -47,7 +47,7 @@ class Settings:
     objective
         What a node should be close to: its direct parents, or all its ancestors.
     heal
-        Move what is ill afterwards, for the objective parents.
+        Move what is ill afterwards.
     seed
         Fixes the first vectors and all random choices.
     threads
@@ -77,10 +77,6 @@ class Settings:
         require_whole("threads", self.threads, 0)
         for name in ("heal", "deterministic"):
             require_flag(name, getattr(self, name))
-        require(
-            not (self.heal and self.objective == "ancestors"),
-            "heal is for the objective parents: leave it out for ancestors",
-        )
 
     @classmethod
     def names(cls) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...types import Codes, Floats, Ints, Pointers
+from ...types import Codes, Floats, Ints, Mask, Pointers
 from ...workers import in_parts, in_threads
 from ..protocol import Compared, SoftmaxSteps, Trained
 from .rank import rank_positives, to_blocks
@@ -62,6 +62,7 @@ class CpuEngine:
         bound: float,
         seed: int,
         workers: int,
+        movers: Mask | None = None,
     ) -> Trained:
         """Steps of all nodes at once; each worker has a gradient of its own, and they are added up in order."""
         gradients = np.zeros((workers, *vectors.shape))
@@ -81,8 +82,10 @@ class CpuEngine:
             loss = float(losses.sum() / max(1, compared.heads.size))
             if (failed >= 0).any():
                 return Trained(loss, clamped, (first_epoch + step, int(failed.max())))
-            number = steps_before + step + 1
-            clamped += adam_step(vectors, gradients.sum(axis=0), *moments, steps.rates[step], number, bound)
+            gradient, number = gradients.sum(axis=0), steps_before + step + 1
+            if movers is not None:
+                gradient[~movers] = 0.0
+            clamped += adam_step(vectors, gradient, *moments, steps.rates[step], number, bound)
             spare *= steps.squeeze[step]
         return Trained(loss, clamped, None)
 
