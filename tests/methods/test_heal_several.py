@@ -5,8 +5,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import treeball
 from tests import trees
 from treeball import Embedding, Hierarchy, fit, heal
+from treeball.cli.main import run
 from treeball.embedding import Provenance
 from treeball.geometry import poincare
 from treeball.methods.heal_several import take_seats
@@ -116,6 +118,8 @@ def test_misplaced_leaves_come_back_and_nobody_else_moves(trained):
     moved = np.flatnonzero((healing.embedding.vectors != vectors).any(axis=1))
     assert set(leaves) <= set(moved)
     assert moved.size <= 3 * leaves.size
+    claim = {"parents": "every parent of every node", "ancestors": "every ancestor of every node"}[trained.objective]
+    assert healing.after.certificate.sentence().startswith(f"{claim} is nearer than any other node: verified exactly")
 
 
 def test_all_nodes_pushed_around_a_little_find_back(trained):
@@ -172,6 +176,32 @@ def test_a_hyperboloid_model_of_a_dag_is_healed_in_the_ball(dag):
 
 
 # ---- from end to end ----
+
+
+def test_the_command_heals_and_certifies(tmp_path, monkeypatch, capsys, trained):
+    monkeypatch.chdir(tmp_path)
+    leaves = np.flatnonzero(np.diff(trained.hierarchy.child_ptr) == 0)[:5]
+    vectors = np.array(trained.vectors)
+    vectors[leaves] = poincare.mobius_neg(vectors[leaves])
+    embedding_of(vectors, trained.hierarchy, trained.objective).save("sick.parquet")
+    assert run(["diagnose", "sick.parquet"]) == 0
+    shown = capsys.readouterr().out
+    assert "1. " in shown
+    assert "treeball heal sick.parquet -o sick-healed.parquet" in shown
+    assert "has no room in 8 dimensions: use more." in shown
+    assert "ga-dl-rw" not in shown
+    assert run(["heal", "sick.parquet", "-o", "well.parquet"]) == 0
+    captured = capsys.readouterr()
+    assert "round 1: " in captured.err
+    sentence = captured.out.splitlines()[-1]
+    assert f"every {trained.objective[:-1]} of every node is nearer than any other node" in sentence
+    assert treeball.load("well.parquet").objective == trained.objective
+    for command in ("evaluate", "info"):
+        assert run([command, "well.parquet"]) == 0
+        shown = capsys.readouterr().out
+        assert sentence in shown
+    assert "no node lacks any" in shown
+    assert "lacking" not in shown
 
 
 def test_fit_heals_ancestors_when_asked(tmp_path, monkeypatch, capsys, dag):

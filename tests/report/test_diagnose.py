@@ -18,6 +18,7 @@ from tests import trees
 from tests.chromium import look
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
+from treeball.embedding import Provenance
 from treeball.evaluation.illness import KINDS
 from treeball.geometry import capacity, poincare
 from treeball.geometry.dilation import dilate_ball
@@ -25,6 +26,7 @@ from treeball.geometry.models import ball_to_hyperboloid
 from treeball.limits import radius_resolution
 from treeball.report.diagnose import Diagnosis
 from treeball.report.diagnose.groups import bin_label, bin_of, top_nodes
+from treeball.types import Objective
 
 
 @pytest.fixture(scope="module")
@@ -270,6 +272,23 @@ def test_commands_fit_the_illness(mammals, diagnosis, healthy):
     ancestors = treeball.diagnose(mammals, "ancestors")
     assert all("--objective ancestors" in one.command for one in ancestors.worst_nodes)
     assert not any("treeball heal" in (one.command or "") for one in ancestors.advice)
+
+
+def test_many_ill_pairs_of_a_dag_call_for_a_new_fit_and_more_dimensions():
+    edges = trees.random_dag(60, 40, seed=1)
+    hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(edges.n)], edges.child, edges.parent)
+    vectors = poincare.from_normal(np.random.default_rng(0).normal(size=(edges.n, 4)))
+    cases: list[tuple[Objective, str]] = [("parents", ""), ("ancestors", " --objective ancestors")]
+    for objective, option in cases:
+        model = Embedding(vectors, hierarchy, provenance=Provenance(objective=objective))
+        found = treeball.diagnose(model, model="dag.parquet")
+        assert found.evaluation.objective == objective
+        assert [one.command for one in found.advice] == [
+            f"treeball fit SOURCE --method auto --dim 4{option} -o dag-refitted.parquet",
+            "treeball heal dag.parquet -o dag-healed.parquet",
+            f"treeball fit SOURCE --method auto --dim 6{option} -o dag-refitted.parquet",
+        ]
+        assert {one.command for one in found.worst_pairs} <= {one.command for one in found.advice}
 
 
 def test_a_few_ill_pairs_are_healed_and_names_are_quoted():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
+from ..words import count
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def _shape_rows(hierarchy: Hierarchy) -> list[tuple[str, str]]:
 
 
 def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
+    from ..evaluation import Certificate
+
     made = embedding.provenance
     source = made.input or {}
     rows = [
@@ -91,12 +94,18 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     scores = made.scores
     if scores and scores["map"] is not None:
         rows.append(("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}"))
+    certificate = Certificate.of_scores(scores)
+    if certificate is not None:
+        rows.append(("certificate", certificate.sentence()))
     rows += [(f"epoch {entry.epoch}", entry.text) for entry in made.log]
-    return rows + _capacity_rows(embedding) + _shape_rows(embedding.hierarchy)
+    return rows + _capacity_rows(embedding, certificate is not None) + _shape_rows(embedding.hierarchy)
 
 
-def _capacity_rows(embedding: Embedding) -> list[tuple[str, str]]:
-    """Which inner nodes have more children than the lower bound allows within their k-th nearest node."""
+def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str]]:
+    """Which inner nodes have more children than the lower bound allows within their k-th nearest node.
+
+    The bound is enough for a node, and not what it needs: where no pair is ill, nothing is lacking.
+    """
     from ..geometry.capacity import radius_needed_lower
     from ..methods.sufficiency import sufficiency
     from ..workers import available_cores
@@ -105,6 +114,9 @@ def _capacity_rows(embedding: Embedding) -> list[tuple[str, str]]:
         return []
     ball, _ = embedding.ranking_coordinates()
     found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
+    if certified:
+        beyond, looked_at = int(found.lacking.sum()), count(found.nodes.size, "inner node")
+        return [("local capacity", f"no node lacks any; {beyond:,} of {looked_at} have more children than the bound")]
     rows = [("local capacity", str(found))]
     order = sorted(range(found.nodes.size), key=lambda i: -int(found.children[i]))
     for i in [i for i in order if found.lacking[i]][:_CAPACITY_LISTED]:

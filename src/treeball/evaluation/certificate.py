@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +32,22 @@ class Certificate:
     objective: Objective = "parents"
     is_tree: bool = True
 
+    @classmethod
+    def of_scores(cls, scores: Mapping[str, Any] | None) -> Certificate | None:
+        """The one in the scores that a model file carries, or None."""
+        if not scores or not scores.get("certificate"):
+            return None
+        shown = scores["certificate"]
+        margin = math.inf if shown["margin"] is None else shown["margin"]
+        return cls(shown["pairs"], margin, scores["objective"], scores["edges"] == scores["nodes"] - 1)
+
     def sentence(self) -> str:
         """For a person."""
         claim = "every parent is the nearest node"
         if not self.is_tree:
             claim = "every parent of every node is nearer than any other node"
         if self.objective == "ancestors":
-            claim = "every ancestor is nearer than any other node"
+            claim = "every ancestor of every node is nearer than any other node"
         text = f"{claim}: verified exactly over {_rounded(self.pairs)} pair{'' if self.pairs == 1 else 's'}"
         if math.isfinite(self.margin):
             text += f"; the runner-up is at least {_rounded_down(self.margin)} times as far"

@@ -15,8 +15,9 @@ from ...limits import BALL_RADIUS
 from ...words import count
 from .room import CapacityRow, Dilated, Precision
 
-# Beyond this share of ill pairs healing leaves hardly a node in place: starting again is as good.
-MENDED_SHARE = 0.5
+# Beyond this share of ill pairs healing leaves hardly a node of a tree in place, and starting again is as good. Where
+# nodes have several positives, it mends few of more than so many.
+SETTLED_SHARE, MENDED_SHARE = 0.5, 0.05
 _WORTHWHILE_MAP = 0.01
 
 
@@ -42,14 +43,19 @@ class Commands:
 
     @property
     def can_heal(self) -> bool:
-        """Whether heal treats such a model: it brings a node next to one parent, which is not enough for a DAG."""
-        treated = self.embedding.hierarchy.is_tree and self.evaluation.objective == "parents"
-        return self.embedding.space.is_hyperbolic and treated
+        """Whether heal treats it: in hyperbolic space, what the model was made for."""
+        return self.embedding.space.is_hyperbolic and self.evaluation.objective == self.embedding.objective
+
+    @property
+    def settles(self) -> bool:
+        """Whether heal lets subtrees settle anew, as it does for trees and the objective parents."""
+        return self.embedding.hierarchy.is_tree and self.evaluation.objective == "parents"
 
     @property
     def mostly_healthy(self) -> bool:
         """Whether so few pairs are ill that healing is worth more than starting again."""
-        return len(self.evaluation.illness) <= MENDED_SHARE * self.evaluation.ranking.ranks.size
+        share = SETTLED_SHARE if self.settles else MENDED_SHARE
+        return len(self.evaluation.illness) <= share * self.evaluation.ranking.ranks.size
 
     def heal(self) -> str:
         """Move what is ill or in the way."""
@@ -109,14 +115,25 @@ def advise(
     elif not commands.can_heal:
         advice.append(Advice(f"{share} of the pairs are ill: embed the hierarchy again.", commands.refit()))
     elif commands.mostly_healthy:
-        reason = f"{share} of the pairs are ill: mend them, moving only what is ill or in the way, with its subtrees."
+        along = ", with its subtrees" if commands.settles else ""
+        reason = f"{share} of the pairs are ill: mend them, moving only what is ill or in the way{along}."
+        advice.append(Advice(reason, commands.heal()))
+    elif not commands.settles:
+        reason = f"{share} of the pairs are ill, too many to mend one by one: embed the hierarchy again."
+        advice.append(Advice(reason, commands.refit()))
+        reason = "Healing mends a part of them, and makes nothing worse."
         advice.append(Advice(reason, commands.heal()))
     else:
         reason = f"{share} of the pairs are ill, too many to keep the rest in place: embed the hierarchy again."
         advice.append(Advice(reason, commands.refit()))
         reason = "Vectors whose model cannot be fitted again can be healed, which moves nearly every node."
         advice.append(Advice(reason, commands.heal()))
-    advice += [*_stopped_early(commands), *_dilation(commands, dilations), *_room(commands, table)]
+    advice += _stopped_early(commands)
+    if commands.settles:
+        advice += [*_dilation(commands, dilations), *_room(commands, table)]
+    elif embedding.space.is_hyperbolic:
+        reason = f"What stays ill then has no room in {embedding.dim} dimensions: use more."
+        advice.append(Advice(reason, commands.more_dimensions()))
     if precision.undecided:
         advice.append(
             Advice(
