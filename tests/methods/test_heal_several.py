@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import treeball
 from tests import trees
-from treeball import Embedding, Hierarchy, fit, heal
+from treeball import Embedding, FitSettings, Hierarchy, fit, heal
 from treeball.cli.main import run
 from treeball.embedding import Provenance
 from treeball.geometry import poincare
@@ -211,3 +211,13 @@ def test_fit_heals_ancestors_when_asked(tmp_path, monkeypatch, capsys, dag):
     assert "healed" in made.provenance.log[-1].text
     again = fit(dag, method="poincare", objective="ancestors", heal=True, dim=5, epochs=40, deterministic=True)
     assert again.vectors.tobytes() == made.vectors.tobytes()
+
+
+def test_auto_heals_what_its_training_leaves_ill(dag):
+    options = FitSettings(objective="ancestors", dim=8, epochs=150, deterministic=True)
+    plain, made = fit(dag, options, heal=False), fit(dag, options)
+    assert made.provenance.settings["heal"] is True
+    assert len(plain.evaluate().illness) > len(made.evaluate().illness)
+    assert standing(made.evaluate()) > standing(plain.evaluate())
+    healing = made.provenance.log[-1].facts["healing"]
+    assert 0 < healing["rounds"] <= 3

@@ -187,7 +187,7 @@ def test_auto_takes_a_part_of_a_closure_for_an_open_world():
 def test_auto_trains_dags_and_compares_with_the_construction(tmp_path):
     hierarchy = lattice(6, 4)
     model = treeball.fit(hierarchy, epochs=300, dim=10)
-    plain = treeball.fit(hierarchy, method="construct", heal=True, dim=10)
+    plain = treeball.fit(hierarchy, method="construct", dim=10)
     assert model.evaluate().map >= plain.evaluate().map
     said = [entry.text for entry in model.provenance.log]
     assert "auto: softmax training, and construct beside it" in said[0]
@@ -195,8 +195,12 @@ def test_auto_trains_dags_and_compares_with_the_construction(tmp_path):
     assert said[-1].endswith("softmax it is")
     poor = treeball.fit(hierarchy, epochs=1, dim=10)  # one epoch makes nothing of it
     assert poor.provenance.method == "construct"
-    assert poor.provenance.log[-1].text.endswith("construct it is")
-    assert poor.provenance.scores["map"] == plain.evaluate().map
+    assert poor.provenance.log[-2].text.endswith("construct it is")
+    assert poor.provenance.log[-1].text.startswith("healed")
+    assert poor.provenance.scores["map"] == poor.evaluate().map > plain.evaluate().map
+    unhealed = treeball.fit(hierarchy, epochs=1, dim=10, heal=False)
+    assert unhealed.provenance.log[-1].text.endswith("construct it is")
+    assert unhealed.vectors.tobytes() == plain.vectors.tobytes()
 
 
 def test_auto_takes_what_uses_all_that_was_given():
@@ -300,7 +304,7 @@ def test_what_a_rival_made_says_what_led_to_it(tmp_path):
     poor = treeball.fit(hierarchy, epochs=1, dim=10, trace_every=1)
     assert poor.provenance.log[0].text.startswith("auto: softmax training")
     assert poor.provenance.trace[0]["epoch"] == 1
-    assert set(poor.provenance.log[-1].facts["compared"]) == {"softmax", "construct"}
+    assert set(poor.provenance.log[-2].facts["compared"]) == {"softmax", "construct"}
     with pytest.raises(InputError, match="the model was made by construct, and this would be a training by softmax"):
         treeball.fit(hierarchy, epochs=10, dim=10, trace_every=1, resume=poor)
 

@@ -14,10 +14,11 @@ import numpy as np
 from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ._heal import heal
+from ._heal import ROUNDS, heal
 from .auto import Choice, resolve
 from .dimension import why_ill
 from .fit_settings import FitSettings, given_settings
+from .heal_several import STEPS
 from .observe import Watch
 from .progress import HealingProgress, StopOnInterrupt, TrainingProgress
 from .registry import find
@@ -113,7 +114,9 @@ def fit(
     finished = run.epoch >= settings.epochs_to_train
     if checkpoints is not None and run.epoch:
         checkpoints.save(run)  # whatever interrupts what follows, no training is lost
-    embedding = _healed(run, progress) if finished and settings.heal else run.embedding()
+    # Where nobody asked for it, healing takes no longer than the training did, whose steps cost about twice as much.
+    most = 2 * settings.epochs_to_train // STEPS if choice.reasons and settings.epochs_to_train else ROUNDS
+    embedding = _healed(run, min(most, ROUNDS), progress) if finished and settings.heal else run.embedding()
     if finished and choice.rivals and not run.has_noted("compared"):
         embedding = _best(embedding, choice, run)
     if scores:
@@ -142,6 +145,8 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
             # The record of the other begins with what led to it.
             embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
         embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
+        if better and choice.settings.heal:
+            embedding = heal(embedding, threads=settings.threads).embedding
     return embedding
 
 
@@ -178,7 +183,7 @@ def read_and_tell(source: Any) -> Hierarchy:
     return hierarchy
 
 
-def _healed(run: Run, progress: bool) -> Embedding:
+def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
     """The result of a run that came to its end, healed; what stays ill is in the log, and why."""
     settings, embedding = run.settings, run.embedding()
     if len(embedding) > HEAL_UP_TO_NODES:
@@ -188,7 +193,7 @@ def _healed(run: Run, progress: bool) -> Embedding:
     threads = 1 if settings.deterministic else settings.threads
     # A construction heals in a moment.
     with HealingProgress(silent=not (progress and settings.epochs_to_train)) as watch:
-        healing = heal(embedding, threads=threads, watch=watch)
+        healing = heal(embedding, rounds=rounds, threads=threads, watch=watch)
     if healing.moved:
         run.note(healing.note, healing=healing.to_dict())
     left = len(healing.after.illness)

@@ -93,7 +93,8 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         return Choice(_softmax(hierarchy, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
         kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
-        rival = settings_of(ConstructSettings, "construct", {"heal": True, **kept})
+        # Healed if it wins: that takes its time where most nodes have several parents.
+        rival = settings_of(ConstructSettings, "construct", {**kept, "heal": False})
         why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
         return Choice(_softmax(hierarchy, given), [why], (rival,))
     settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
@@ -109,4 +110,6 @@ def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
     is_tight = given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM
     most, over_nodes = EPOCHS[given.get("objective", "parents"), is_tight]
     epochs = min(most, max(LEAST_EPOCHS, over_nodes // hierarchy.n_nodes))
-    return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs)
+    # Healing would push away what may be true.
+    heal = not given.get("open_world", False)
+    return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs, heal=heal)

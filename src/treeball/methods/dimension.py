@@ -70,7 +70,7 @@ def smallest_trained_dimension(
     while low < high:
         middle = (low + high) // 2
         dim = DIMENSIONS[middle]
-        scores = fit(hierarchy, settings_in(dim).replace(epochs=epochs), progress=progress).evaluate()
+        scores = fit(hierarchy, settings_in(dim).replace(epochs=epochs, heal=False), progress=progress).evaluate()
         shares[dim] = len(scores.illness) / max(1, scores.ranking.ranks.size)
         low, high = (middle + 1, high) if shares[dim] else (low, middle)
     lower = {dim: share for dim, share in sorted(shares.items()) if share}
@@ -89,7 +89,7 @@ def why_ill(hierarchy: Hierarchy, settings: Settings, ill: int) -> str:
         f"{pairs} ill: float64 carries a radius of about {BALL_RADIUS:g}, and {settings.dim} dimensions have no room"
     )
     if not hierarchy.is_tree:
-        return f"{pairs} ill; a node with several parents can be next to one of them only"
+        return f"{pairs} ill; a construction follows one parent of a node, the training softmax has room for several"
     try:
         found = smallest_dimension(hierarchy, settings.seed, settings.threads, above=settings.dim)
     except InputError:
