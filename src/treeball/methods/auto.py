@@ -25,6 +25,8 @@ EPOCHS = {
     ("ancestors", True): (8000, 100_000_000),
 }
 LEAST_EPOCHS = 100
+# In small ones, where they cost nothing, more: so many over the nodes, up to a limit.
+SMALL_EPOCHS, SMALL_OVER_NODES = 4000, 2_000_000
 # A hierarchy lists a part of its closure when more than this share of its edges is implied by others.
 IMPLIED_SHARE = 0.1
 
@@ -110,6 +112,7 @@ def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
     is_tight = given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM
     most, over_nodes = EPOCHS[given.get("objective", "parents"), is_tight]
     epochs = min(most, max(LEAST_EPOCHS, over_nodes // hierarchy.n_nodes))
+    epochs = max(epochs, min(SMALL_EPOCHS, SMALL_OVER_NODES // hierarchy.n_nodes))
     # Healing would push away what may be true.
     heal = not given.get("open_world", False)
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs, heal=heal)
