@@ -23,7 +23,7 @@ from .observe import Watch
 from .progress import HealingProgress, StopOnInterrupt, TrainingProgress
 from .registry import find
 from .run import Run
-from .settings import Settings
+from .settings import Settings, SoftmaxSettings
 
 __all__ = ["Checkpoints", "begin", "fit"]
 
@@ -128,24 +128,30 @@ def fit(
 
 def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
     """The embedding, or what a rival method makes of the same hierarchy if that scores higher; the log says both."""
+    name = choice.settings.method
     for settings in choice.rivals:
+        names = (name, settings.method)
+        if isinstance(settings, SoftmaxSettings):  # a second training is for what the first has left ill
+            names = (name, f"{settings.method} from random vectors")
+            if not len(embedding.evaluate(threads=settings.threads).illness):
+                continue
         try:
             other = fit(embedding.hierarchy, settings)
         except KeyboardInterrupt:  # what was trained is kept
-            return embedding.with_provenance(embedding.provenance.with_log(f"{settings.method} was not compared"))
+            return embedding.with_provenance(embedding.provenance.with_log(f"{names[1]} was not compared"))
         scores = [one.evaluate(threads=settings.threads) for one in (embedding, other)]
         better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)
-        names = (choice.settings.method, settings.method)
+        name = names[better]
         said = " and ".join(
             f"{name} MAP {one.map:.4f}, mean rank {one.mean_rank:.3f}" for name, one in zip(names, scores, strict=True)
         )
-        note = f"compared {said}: {names[better]} it is"
+        note = f"compared {said}: {name} it is"
         compared = {name: one.to_dict() for name, one in zip(names, scores, strict=True)}
         if better:
             # The record of the other begins with what led to it.
             embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
         embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
-        if better and choice.settings.heal:
+        if better and choice.settings.heal and not settings.heal:
             embedding = heal(embedding, threads=settings.threads).embedding
     return embedding
 

@@ -61,5 +61,6 @@ def heal(
     best = Embedding(course.vectors, embedding.hierarchy, "poincare", record)
     moved = int((course.vectors != given).any(axis=1).sum())
     healing = Healing(best, before, course.scores, moved, course.rounds)
+    best.quick_reach()  # so that it is saved
     made = record.with_log(healing.note, healing=healing.to_dict()).with_scores(healing.after)
     return replace(healing, embedding=best.with_provenance(made))

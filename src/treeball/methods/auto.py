@@ -27,6 +27,8 @@ EPOCHS = {
 LEAST_EPOCHS = 100
 # In small ones, where they cost nothing, more: so many over the nodes, up to a limit.
 SMALL_EPOCHS, SMALL_OVER_NODES = 4000, 2_000_000
+# Up to so many nodes the training has a second start, if need be.
+TRIED_TWICE = 2_000
 # A hierarchy lists a part of its closure when more than this share of its edges is implied by others.
 IMPLIED_SHARE = 0.1
 
@@ -83,9 +85,9 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """The method that suits, with what was given and, for the rest, what suits it; and why."""
     shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
     if given.get("objective", "parents") == "ancestors":
-        return Choice(
-            _softmax(hierarchy, given), [f"auto: softmax training: {shape} needs it for the objective ancestors"]
-        )
+        settings = _softmax(hierarchy, given)
+        reason = f"auto: softmax training: {shape} needs it for the objective ancestors"
+        return Choice(settings, [reason], _second_start(hierarchy, given, settings))
     implied = hierarchy.n_edges - hierarchy.transitive_reduction().n_edges
     if implied > IMPLIED_SHARE * hierarchy.n_edges and given.get("open_world", True):
         why = (
@@ -98,7 +100,8 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         # Healed if it wins: that takes its time where most nodes have several parents.
         rival = settings_of(ConstructSettings, "construct", {**kept, "heal": False})
         why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
-        return Choice(_softmax(hierarchy, given), [why], (rival,))
+        settings = _softmax(hierarchy, given)
+        return Choice(settings, [why], (rival, *_second_start(hierarchy, given, settings)))
     settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
     how = "construct, then heal" if settings.heal else "construct"
     reason = f"auto: {how}: {shape} needs no training for the objective parents"
@@ -116,3 +119,8 @@ def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
     # Healing would push away what may be true.
     heal = not given.get("open_world", False)
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs, heal=heal)
+
+
+def _second_start(hierarchy: Hierarchy, given: Mapping[str, Any], settings: Settings) -> tuple[Settings, ...]:
+    """The same training from random vectors, to be tried where the first leaves pairs ill, of what is small."""
+    return (settings.replace(init="random"),) if hierarchy.n_nodes <= TRIED_TWICE and "init" not in given else ()
