@@ -219,5 +219,6 @@ def test_auto_heals_what_its_training_leaves_ill(dag):
     assert made.provenance.settings["heal"] is True
     assert len(plain.evaluate().illness) > len(made.evaluate().illness)
     assert standing(made.evaluate()) > standing(plain.evaluate())
-    healing = made.provenance.log[-1].facts["healing"]
-    assert 0 < healing["rounds"] <= 3
+    rounds = [entry.facts["healing"]["rounds"] for entry in made.provenance.log if "healing" in entry.facts]
+    assert rounds
+    assert 0 < rounds[0] <= 3

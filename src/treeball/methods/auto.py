@@ -29,8 +29,8 @@ LEAST_EPOCHS = 100
 SMALL_EPOCHS, SMALL_OVER_NODES = 4000, 2_000_000
 # Up to so many nodes the training has a second start, if need be.
 TRIED_TWICE = 2_000
-# A hierarchy lists a part of its closure when more than this share of its edges is implied by others.
-IMPLIED_SHARE = 0.1
+# A hierarchy lists a part of its closure when so many of the pairs that its edges imply are edges, too.
+LISTED_SHARE = 0.2
 
 
 class Choice(NamedTuple):
@@ -88,11 +88,11 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         settings = _softmax(hierarchy, given)
         reason = f"auto: softmax training: {shape} needs it for the objective ancestors"
         return Choice(settings, [reason], _second_start(hierarchy, given, settings))
-    implied = hierarchy.n_edges - hierarchy.transitive_reduction().n_edges
-    if implied > IMPLIED_SHARE * hierarchy.n_edges and given.get("open_world", True):
+    listed, implied = _listed_and_implied(hierarchy)
+    if listed > LISTED_SHARE * implied and given.get("open_world", True):
         why = (
-            f"auto: softmax training in an open world: {implied:,} of the {hierarchy.n_edges:,} edges are implied by "
-            "others, so the file lists a part of a closure, and what it does not list may be true"
+            f"auto: softmax training in an open world: {listed:,} of the {implied:,} pairs that the edges imply are "
+            "edges, too, so the file lists a part of a closure, and what it does not list may be true"
         )
         return Choice(_softmax(hierarchy, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
@@ -108,6 +108,12 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     if not hierarchy.is_tree:
         reason = f"auto: {how}: {shape}; a node with several parents is placed by the one with the most ancestors"
     return Choice(settings, [reason])
+
+
+def _listed_and_implied(hierarchy: Hierarchy) -> tuple[int, int]:
+    """How many edges others imply, and how many pairs they imply in all."""
+    basic = hierarchy.transitive_reduction().n_edges
+    return hierarchy.n_edges - basic, 0 if hierarchy.n_edges == basic else hierarchy.ancestors()[1].size - basic
 
 
 def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:

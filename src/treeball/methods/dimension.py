@@ -9,6 +9,9 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS
 from .construct import construct
+from .progress import TrainingProgress
+from .registry import find
+from .run import Run
 from .settings import Settings
 
 __all__ = ["Dimension", "smallest_dimension", "smallest_trained_dimension", "why_ill"]
@@ -62,15 +65,17 @@ def smallest_trained_dimension(
     settings_in
         The settings of the training in a dimension.
     """
-    from ._fit import fit
-
     epochs = min(PILOT_EPOCHS, settings_in(DIMENSIONS[-1]).epochs_to_train)
     shares: dict[int, float] = {}
     low, high = 0, len(DIMENSIONS)
     while low < high:
         middle = (low + high) // 2
         dim = DIMENSIONS[middle]
-        scores = fit(hierarchy, settings_in(dim).replace(epochs=epochs, heal=False), progress=progress).evaluate()
+        run = Run.begin(hierarchy, settings_in(dim).replace(epochs=epochs))
+        with TrainingProgress(epochs, 0, silent=not progress) as line:
+            for done in find(run.settings.method).run(run):
+                line.see(run, done)
+        scores = run.embedding().evaluate(threads=run.settings.threads)
         shares[dim] = len(scores.illness) / max(1, scores.ranking.ranks.size)
         low, high = (middle + 1, high) if shares[dim] else (low, middle)
     lower = {dim: share for dim, share in sorted(shares.items()) if share}
