@@ -49,7 +49,7 @@ class CommonSettings:
     max_radius
         Largest distance from the origin, in hyperbolic units.
     heal
-        Move what is ill afterwards, for the objective parents.
+        Move what is ill afterwards.
     deterministic
         Train with one worker, so that the same seed gives the same bytes on any number of cores.
     """

@@ -43,15 +43,6 @@ class Pairs:
         return cls._shuffled(heads, idx, weights, ptr, idx, settings.seed)
 
     @classmethod
-    def even(cls, hierarchy: Hierarchy, settings: Any) -> Pairs:
-        """All positive pairs of the objective, those of a node sharing a weight, so that nodes count the same."""
-        ptr, idx = hierarchy.positives(settings.objective)
-        number = np.diff(ptr)
-        heads = np.repeat(np.arange(hierarchy.n_nodes, dtype=np.int32), number)
-        mean = heads.size / max(1, int(np.count_nonzero(number)))
-        return cls._shuffled(heads, idx, mean / number[heads], ptr, idx, settings.seed)
-
-    @classmethod
     def with_closure(cls, hierarchy: Hierarchy, settings: Any) -> Pairs:
         """The pairs of the re-weighted objective (equation 5).
 
