@@ -110,6 +110,40 @@ def test_what_is_left_out_is_neither_drawn_nor_pushed():
         assert set(hierarchy.names.take(np.flatnonzero(gradient.any(axis=1)))) == touched
 
 
+def test_the_gradient_does_not_depend_on_how_many_share_the_work():
+    edges = trees.random_tree(300, seed=1)
+    hierarchy = Hierarchy.from_codes(range(edges.n), edges.child, edges.parent)
+    vectors = poincare.from_radius(np.random.default_rng(5).normal(size=(300, 3)), np.linspace(0.1, 3.0, 300))
+    ptr, idx = hierarchy.positives("ancestors")
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    nobody = np.full((300, 1), -1, np.int32)
+    found = []
+    for workers in (1, 3):
+        gradient, loss = np.zeros(vectors.shape), 0.0
+        for worker in range(workers):
+            loss += sharp_gradient(
+                vectors, heads, ptr, idx, ptr, idx, nobody, 20, 4.0, 0.1, 7, 1, worker, workers, gradient
+            )[0]
+        found.append((loss, gradient))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-12)
+
+
+def test_a_sample_estimates_the_sum_over_all_others():
+    edges = trees.random_tree(200, seed=2)
+    hierarchy = Hierarchy.from_codes(range(edges.n), edges.child, edges.parent)
+    vectors = poincare.from_radius(np.random.default_rng(6).normal(size=(200, 3)), np.linspace(0.1, 2.0, 200))
+    ptr, idx = hierarchy.positives("parents")
+    heads = np.flatnonzero(np.diff(ptr)).astype(np.int32)
+    nobody = np.full((200, 1), -1, np.int32)
+    losses = [
+        sharp_gradient(vectors, heads, ptr, idx, ptr, idx, nobody, 2000, 1.0, 0.0, epoch, 0, 0, 1, np.zeros((200, 3)))
+        for epoch in range(5)
+    ]
+    exact = naive_loss(vectors, hierarchy, "parents", 1.0)
+    assert np.mean([loss for loss, _ in losses]) == pytest.approx(exact, rel=2e-3)
+
+
 def test_a_first_step_of_adam_walks_its_length_along_a_geodesic():
     rng = np.random.default_rng(2)
     vectors = poincare.from_radius(rng.normal(size=(5, 3)), np.linspace(0.0, 4.0, 5))

@@ -38,7 +38,7 @@ class Compared(NamedTuple):
     Attributes
     ----------
     heads : (m,)
-        Nodes with a positive, in random order.
+        Nodes with a positive; those that have nodes near them in common should follow each other.
     positive_ptr, positive_idx
         Positives of every node, ascending.
     left_out_ptr, left_out_idx

@@ -179,13 +179,12 @@ class Descent:
         sharpness = self.quiet / _margin_of_the_well(vectors, scores)
         rates = self.rate / sharpness * np.minimum(1.0, 2.0 * (1.0 - np.arange(STEPS) / STEPS))
         moments = (np.zeros(vectors.shape), np.zeros(len(vectors)))
-        # Neighbours in the hierarchy should not all fall to one worker.
-        shuffled = np.random.default_rng(0).permutation(heads).astype(np.int32)
+        relatives_together = heads[np.argsort(course.hierarchy.interval_in[heads])].astype(np.int32)
         for step in range(0, STEPS, REFRESH):
             trained = choose().descend_softmax(
                 vectors,
                 moments,
-                Compared(shuffled, *positives, *positives, _near(course, vectors, heads)),
+                Compared(relatives_together, *positives, *positives, _near(course, vectors, heads)),
                 SoftmaxSteps.even(sharpness, rates[step : step + REFRESH]),
                 first_epoch=step,
                 steps_before=step,
