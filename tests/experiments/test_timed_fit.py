@@ -9,11 +9,10 @@ import pytest
 
 import treeball
 from treeball.experiments.timed_fit import timed_fit, warm_up
+from treeball.methods import Checkpoints
 from treeball.methods.auto import resolve
 from treeball.methods.registry import find, method_names
 from treeball.methods.settings import BaselineSettings
-from treeball.reproduce import plan, runner
-from treeball.reproduce.plan import Choices
 
 TREE = treeball.read([(f"{i}", f"{(i - 1) // 3}") for i in range(1, 40)], direction="child-parent")
 
@@ -50,24 +49,32 @@ def test_a_training_that_ctrl_c_ends_is_no_run(interruptible, capsys, at):
     assert "stopping at the end of this epoch" in capsys.readouterr().err
 
 
-def test_a_reproduction_does_not_keep_half_a_run(interruptible, tmp_path):
-    class Stopping:
-        def __init__(self, epochs):
-            pass
+def test_a_training_that_was_stopped_can_be_resumed(interruptible, tmp_path):
+    settings = BaselineSettings(method="poincare", dim=2, epochs=400, deterministic=True)
+    shown = []
 
-        def __enter__(self):
+    class Display:
+        def __init__(self, *epochs: int) -> None:
+            shown.append(epochs)
+
+        def __enter__(self) -> Display:
             return self
 
-        def __exit__(self, *_):
+        def __exit__(self, *_: object) -> None:
             pass
 
-        show = interrupt
+        def show(self, epoch: int, *_: object) -> None:
+            if epoch == 200:
+                interrupt()
 
-    choices = Choices(budget="quick", methods=("poincare",), epochs=4000, seeds=(0,))
-    jobs = [job for job in plan.plan(["synthetic"], choices, figures=False) if job.tree.name == "synthetic-156"]
+    checkpoints = Checkpoints(tmp_path / "half.parquet")
     with pytest.raises(KeyboardInterrupt):
-        runner.run_plan(jobs, tmp_path, threads=1, progress=Stopping)
-    assert not list((tmp_path / "runs").iterdir())
+        timed_fit(TREE, settings, progress=Display, checkpoints=checkpoints)
+    half = treeball.load(checkpoints.path)
+    rest = timed_fit(TREE, settings, progress=lambda *epochs: Display(*epochs), resume=half)
+    assert shown == [(400,), (400, 200)]
+    assert rest.pairs == 200 * 39
+    assert (rest.embedding.vectors == timed_fit(TREE, settings).embedding.vectors).all()
 
 
 @pytest.mark.parametrize("method", method_names())

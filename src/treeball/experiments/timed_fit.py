@@ -12,7 +12,7 @@ import numpy as np
 
 from ..geometry.directions import even_directions, ordered_directions
 from ..hierarchy import Hierarchy
-from ..methods._fit import fit
+from ..methods._fit import Checkpoints, fit
 from ..methods.auto import Choice
 from ..methods.progress import StopOnInterrupt
 from ..methods.settings import Settings
@@ -32,8 +32,8 @@ class Progress(Protocol):
         """Show the state after `epoch` epochs."""
 
 
-ShowProgress = Callable[[int], AbstractContextManager[Progress]]
-"""Makes a display for a training of so many epochs."""
+ShowProgress = Callable[..., AbstractContextManager[Progress]]
+"""Makes a display for a training of so many epochs; the second argument of a resumed one says how many are done."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ def timed_fit(
     *,
     progress: ShowProgress | None = None,
     watch: Callable[[Run], None] | None = None,
+    resume: Embedding | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> TimedFit:
     """Fit, and measure the time.
 
@@ -60,6 +62,8 @@ def timed_fit(
         Makes a display of the training.
     watch
         Called with the run after every few epochs.
+    resume, checkpoints
+        As for :func:`treeball.fit`; seconds and pairs are those of this call alone.
 
     Raises
     ------
@@ -68,7 +72,9 @@ def timed_fit(
         for a finished run.
     """
     epochs = (settings.settings if isinstance(settings, Choice) else settings).epochs_to_train
-    display: AbstractContextManager[Progress | None] = nullcontext() if progress is None else progress(epochs)
+    done_before = [] if resume is None else [resume.provenance.epochs_done]
+    display: AbstractContextManager[Progress | None]
+    display = nullcontext() if progress is None else progress(epochs, *done_before)
     # A construction does not look up before its end: there Ctrl-C raises where it strikes.
     interruption = StopOnInterrupt() if epochs else nullcontext()
     pairs = 0
@@ -86,7 +92,7 @@ def timed_fit(
         for directions in (even_directions, ordered_directions):
             directions.cache_clear()  # what one construction found would serve the next
         started = time.perf_counter()
-        embedding = fit(hierarchy, settings, watch=see, scores=False)
+        embedding = fit(hierarchy, settings, watch=see, scores=False, resume=resume, checkpoints=checkpoints)
         seconds = time.perf_counter() - started
     if interrupt is not None and interrupt.requested:
         raise KeyboardInterrupt
