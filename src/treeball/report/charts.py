@@ -26,7 +26,7 @@ _MARKERS = "osD^vP"
 
 
 def illness_by_setting(results: Results, *, setting: str = "$\\eta_{tc}$") -> Figure:
-    """Bars of the three illnesses against a setting, mean and spread over seeds: the paper's figure 5.
+    """Bars of the three illnesses against a setting, mean and spread over seeds: the paper's Figure 4.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def illness_by_setting(results: Results, *, setting: str = "$\\eta_{tc}$") -> Fi
 
 
 def scores_by_setting(results: Results, *, setting: str = "") -> Figure:
-    """The bars of :func:`illness_by_setting` with the logarithm of the mean rank and MAP: the paper's figure 6."""
+    """The bars of :func:`illness_by_setting` with the logarithm of the mean rank and MAP: the paper's Figure 5."""
     _require_runs(results)
     with style():
         figure = new_figure(10.2, 6.0)

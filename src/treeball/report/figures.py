@@ -125,7 +125,7 @@ def two_disks(
     evaluations: Sequence[Evaluation] | None = None,
     inset: bool = True,
 ) -> Figure:
-    """Two 2-d embeddings side by side, ill pairs in red, the part with the most of them enlarged: the paper's figure 2.
+    """Two 2-d embeddings side by side, ill pairs in red, the part with the most of them enlarged: the paper's Figure 1.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def learning_process(
     geometry: Geometry = "poincare",
     objective: Objective = "parents",
 ) -> Figure:
-    """Embeddings at several epochs, one training run a row, ill pairs in red: the paper's figure 3.
+    """Embeddings at several epochs, one training run a row, ill pairs in red: the paper's Figure 2.
 
     Parameters
     ----------

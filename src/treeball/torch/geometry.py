@@ -83,7 +83,7 @@ def from_normal(vectors: Tensor, max_radius: float | None = None) -> Tensor:
 
 
 def dilate(points: Tensor, factor: float, max_radius: float | None = None) -> Tensor:
-    """k-dilation, the paper's equation 4: d(O, g(x)) = k d(O, x), but no farther than `max_radius`."""
+    """k-dilation, the paper's equation 6: d(O, g(x)) = k d(O, x), but no farther than `max_radius`."""
     if not 0.0 < factor < math.inf:
         raise InputError(f"a dilation needs a positive, finite factor, not {factor}")
     return from_normal(factor * to_normal(points), max_radius)

@@ -1,4 +1,4 @@
-"""The loss of the paper (equations 2 and 5) as functions of distances or of points."""
+"""The loss of the paper (equations 2 and 7) as functions of distances or of points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def softmax_loss(
     negative : (..., m)
         Distances from A to the negatives of each pair; one that is infinite does not count.
     weights : (...)
-        Weight of each pair, 1 by default; equation 5 gives closure edges eta_tc.
+        Weight of each pair, 1 by default; equation 7 gives closure edges eta_tc.
     reduction
         ``"mean"`` divides the weighted sum by the number of pairs, as published trainers do, ``"sum"`` does not, and
         ``"none"`` leaves the weighted loss of each pair.
@@ -61,7 +61,7 @@ def geometry_aware_loss(
     """The loss of Algorithm 1 for points: heads A (..., d), tails B (..., d), negatives (..., m, d).
 
     The points may come from a `HyperbolicEmbedding` or, through `from_normal`, from any network. `PairSampler` draws
-    the pairs, their negatives and their weights (equation 5 in its first epochs, equation 2 then). Another `distance`,
+    the pairs, their negatives and their weights (equation 7 in its first epochs, equation 2 then). Another `distance`,
     such as the Euclidean one, gives the same loss in another space. Weights and reduction as in `softmax_loss`.
     """
     return softmax_loss(distance(heads, tails), distance(heads[..., None, :], negatives), weights, reduction=reduction)
