@@ -1,4 +1,4 @@
-"""Figures 2, 3, 5 and 6 of the paper, drawn from stored runs of the synthetic trees."""
+"""The figures of the paper: its numbers, its subjects, our runs of the synthetic trees."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
-from ..experiments.records import Record, read_json
+from ..experiments.records import Record
+from . import paper
+from .ablations import bars_of
 from .datasets import trees_of
-from .plan import PICTURED, Choices, figure_jobs
-from .runner import read_records
+from .planner import PICTURED
+from .store import read_records
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -25,26 +27,24 @@ def require_plotting() -> None:
         raise MissingExtraError("matplotlib", "plot", "drawing the figures (--no-figures leaves them out)")
 
 
-def draw_figures(out: Path, choices: Choices) -> list[Path]:
+def draw_figures(out: Path) -> list[Path]:
     """Draw every figure whose runs are stored, as PNG and SVG in the folder ``figures``; returns the files."""
+    from ..report import figures
+    from .illness_figure import three_illnesses
+
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    files = _draw_pictures(out, folder)
+    files = [*_draw_pictures(out, folder), *figures.save(three_illnesses(), folder / paper.FIGURES["illness"])]
     for tree in trees_of("synthetic"):
-        for figure, bars in figure_jobs(tree, choices).items():
-            results: dict[str, list[Record]] = {}
-            for label, jobs in bars.items():
-                found = [read_json(out / "runs" / f"{job.name}.json") for job in jobs]
-                scores = [record["scores"] for record in found if record is not None]
-                if scores:
-                    results[label] = scores
-            if len(results) > 1:
+        for figure, bars in bars_of(read_records(out, tree.name)).items():
+            if len(bars) > 1:
+                results = {label: [run["scores"] for run in runs] for label, runs in bars.items()}
                 files += _draw_bars(figure, results, folder / f"{figure}-{tree.name}")
     return files
 
 
 def _draw_pictures(out: Path, folder: Path) -> list[Path]:
-    """Figure 2, both embeddings at the end, and Figure 3, how they came about."""
+    """Both embeddings at the end, and how they came about."""
     from ..report import figures
 
     rows = [_snapshots(out, method) for method in PICTURED]
@@ -52,16 +52,17 @@ def _draw_pictures(out: Path, folder: Path) -> list[Path]:
         return []
     titles = [_TITLES[method] for method in PICTURED]
     left, right = (row[-1][1] for row in rows)
-    files = figures.save(figures.two_disks(left, right, titles), folder / "figure-2")
+    files = figures.save(figures.two_disks(left, right, titles), folder / paper.FIGURES["embeddings"])
     vectors = [[(epoch, embedding.vectors) for epoch, embedding in row] for row in rows]
-    return files + figures.save(figures.learning_process(vectors, left.hierarchy, titles), folder / "figure-3")
+    process = figures.learning_process(vectors, left.hierarchy, titles)
+    return files + figures.save(process, folder / paper.FIGURES["process"])
 
 
 def _draw_bars(figure: str, results: dict[str, list[Record]], path: Path) -> list[Path]:
     from ..report import figures
 
     draw: Callable[[dict[str, list[Record]]], Any]
-    draw = figures.illness_by_setting if figure == "figure-5" else figures.scores_by_setting
+    draw = figures.illness_by_setting if figure == paper.FIGURES["weights"] else figures.scores_by_setting
     return list(figures.save(draw(results), path))
 
 

@@ -64,7 +64,17 @@ SHAPES = {
     "closure": Shape("WordNet Nouns (C)", 82115, 769130, 82114, 913.6, 15),
 }
 
-# Figures 5 and 6 are drawings without numbers; the text of section 6 gives this one.
+# The figures as the compiled paper numbers them: in the order in which they stand in it, the appendix last. Those of
+# the ablations are drawings without numbers.
+FIGURES = {
+    "embeddings": "figure-1",
+    "process": "figure-2",
+    "illness": "figure-3",
+    "weights": "figure-4",
+    "parts": "figure-5",
+}
+
+# Section 6 gives this one in its text.
 _SYNTHETIC = (Row(2, "ga-dl-rw", None, 0.998, None, None, None),)
 
 _YELP = (

@@ -1,213 +1,193 @@
-"""The tables as Markdown, CSV and JSON, and their way into the documentation."""
+"""The tables as Markdown, CSV and JSON: all that the reproduction says, made of records and of nothing else."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
 from ..experiments.records import Record, csv_text, read_json, write_json, write_text
-from ..experiments.summary import markdown_grid, settings_by_value
+from ..experiments.summary import markdown_grid
+from ..words import count
+from .ablations import bars_of, claims_markdown
 from .datasets import TREES, Tree
-from .runner import read_records
-from .summary import MEASURES, summarise
+from .gains import below_markdown, gains, gains_markdown
+from .lines import count_below, lines_of, radius_text
+from .measures import HEADINGS, MEASURES, shown
+from .recipes import RADII
+from .settings_text import settings_text
+from .store import read_records
 
-_HEADINGS = {
-    "mean_rank": "MR",
-    "map": "MAP",
-    "capacity": "capacity",
-    "intra_subtree": "intra",
-    "inter_subtree": "inter",
-}
+__all__ = ["Stored", "blocks", "gather", "markdown", "statistics_markdown", "table_csv", "write_tables"]
+
 _SHAPE = ("nodes", "edges", "max_degree", "std_degree", "std_degree_inner", "depth")
 _SHAPE_HEADINGS = ("nodes", "edges", "largest degree", "std of degree", "over inner nodes", "depth")
-_NOT_COMMON = ("method", "dim", "objective")
 
 
-def write_tables(out: Path, trees: Iterable[Tree]) -> list[Path]:
-    """Write the table of every tree that has a stored run, and the table of data sets, to the folder ``tables``."""
+@dataclass(frozen=True)
+class Stored:
+    """What tables are made of: the records and the shape of every tree, by its name."""
+
+    records: Mapping[str, Sequence[Record]]
+    shapes: Mapping[str, Record]
+
+
+def gather(out: Path) -> Stored:
+    """All that is stored below `out` and that today's code would make."""
+    records = {name: found for name in TREES if (found := read_records(out, name))}
+    shapes = {name: shape for name in TREES if (shape := read_json(out / "trees" / f"{name}.json")) is not None}
+    return Stored(records, shapes)
+
+
+def write_tables(out: Path) -> list[Path]:
+    """Write all that stored runs tell to the folder ``tables``; returns the Markdown files."""
     folder = out / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for tree in trees:
-        records = read_records(out, tree.name)
-        if not records:
-            continue
-        table = summarise(tree, records)
-        written.append(write_text(folder / f"{tree.name}.md", markdown(table)))
-        write_text(folder / f"{tree.name}.csv", table_csv(table))
-        write_json(folder / f"{tree.name}.json", table)
-    shapes = _shapes(out)
+    stored = gather(out)
+    lines = _lines(stored)
+    for name, table in lines.items():
+        write_text(folder / f"{name}.csv", table_csv(table))
+        write_json(folder / f"{name}.json", {"tree": name, "title": TREES[name].title, "lines": table})
+    shapes = _shapes(stored)
     if shapes:
-        written.append(write_text(folder / "statistics.md", statistics_markdown(shapes)))
         write_text(folder / "statistics.csv", csv_text(("data set", "source", *_SHAPE), map(_shape_cells, shapes)))
-        write_json(folder / "statistics.json", shapes)
-    return written
+    if lines:
+        write_json(folder / "gains.json", gains(lines))
+    return [write_text(folder / f"{name}.md", text) for name, text in blocks(stored).items()]
+
+
+def blocks(stored: Stored) -> dict[str, str]:
+    """Every block of Markdown by name: a table for each tree, and what they say together."""
+    lines = _lines(stored)
+    said = {name: markdown(TREES[name], table) for name, table in lines.items()}
+    said["below-print"] = below_markdown(lines)
+    said["gains"] = gains_markdown(gains(lines))
+    sizes = {
+        count(stored.shapes[name]["nodes"], "node") if name in stored.shapes else TREES[name].title: bars_of(records)
+        for name, records in stored.records.items()
+        if TREES[name].dataset == "synthetic"
+    }
+    said["ablations"] = claims_markdown(sizes)
+    shapes = _shapes(stored)
+    if shapes:
+        said["statistics"] = statistics_markdown(shapes)
+    return {name: text for name, text in said.items() if text}
+
+
+def _lines(stored: Stored) -> dict[str, list[Record]]:
+    return {name: lines for name, records in stored.records.items() if (lines := lines_of(TREES[name], records))}
 
 
 # ---- one table ----
 
 
-def markdown(table: Record) -> str:
-    """The table, the exact settings, what the methods decided, and the comparison."""
-    measures = [name for measure in MEASURES for name in (_HEADINGS[measure], "paper")]
-    rows = [_markdown_row(line) for line in table["lines"]]
+def markdown(tree: Tree, lines: Sequence[Record]) -> str:
+    """The table, how to read it, the settings, what the methods decided."""
+    measures = [name for measure in MEASURES for name in (HEADINGS[measure], "paper")]
+    headings = ("dim", "radius", "method", "equal", "epochs", "updates", *measures, "seeds", "seconds")
     parts = [
-        f"**{table['title']}.** {table['note']}",
-        markdown_grid(("dim", "method", *measures, "seconds"), rows, left=(1,)),
-        _remarks(table["lines"]),
-        _settings_text(table["lines"]),
-        *_decisions(table["lines"]),
-        *_comparison_text(table["comparison"]),
+        f"**{tree.title}.** {tree.note}",
+        markdown_grid(headings, [_markdown_row(line) for line in lines], left=(2, 3)),
+        _remarks(lines),
+        *_below(lines),
+        settings_text(lines),
+        *_dilations(lines),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def table_csv(table: Record) -> str:
-    """One line a method and dimension; figures unrounded, empty where there is none."""
-    names = [f"{measure}{suffix}" for measure in MEASURES for suffix in ("", "_spread", "_paper")]
+def table_csv(lines: Sequence[Record]) -> str:
+    """One line for each of the table; figures unrounded, empty where there is none."""
+    own = ("dim", "radius", "method", "label", "terms", "epochs", "updates")
+    keys = ("mean", "spread", "paper", "sign")
+    names = [measure if key == "mean" else f"{measure}_{key}" for measure in MEASURES for key in keys]
     rows = [
         [
-            line["dim"],
-            line["method"],
+            *(line[name] for name in own),
             " ".join(map(str, line["seeds"])),
-            line["settings"]["epochs"],
-            *(line[measure][key] for measure in MEASURES for key in ("mean", "spread", "paper")),
+            *(line[measure][key] for measure in MEASURES for key in keys),
             line["seconds"],
         ]
-        for line in table["lines"]
+        for line in lines
     ]
-    return csv_text(("dim", "method", "seeds", "epochs", *names, "seconds"), rows)
+    return csv_text((*own, "seeds", *names, "seconds"), rows)
 
 
 def _markdown_row(line: Record) -> list[str]:
-    cells = [str(line["dim"]), line["method"]]
+    method = f"{line['method']} ({line['label']})" if line["label"] else line["method"]
+    cells = [str(line["dim"]), radius_text(line["radius"]), method, line["terms"]]
+    cells += [f"{line['epochs']:,}", _many(line["updates"])]
     for measure in MEASURES:
+        one = line[measure]
         approx = "≈ " if line["sampled"] and measure not in ("mean_rank", "map") else ""
-        cells.append(approx + _figure(measure, line[measure]["mean"], line[measure]["spread"]))
-        cells.append(_figure(measure, line[measure]["paper"]))
-    return [*cells, f"{line['seconds']:.1f}"]
+        cells.append(f"{approx}{shown(measure, one['mean'], one['spread'])} {one['sign']}".strip())
+        cells.append(shown(measure, one["paper"]))
+    return [*cells, str(len(line["seeds"])), f"{line['seconds']:.1f}"]
 
 
-def _figure(measure: str, value: float | None, spread: float | None = None) -> str:
-    if value is None:
-        return "–"
-    form = ".3f" if measure in ("mean_rank", "map") else ",.0f"
-    return f"{value:{form}}" if spread is None else f"{value:{form}} ± {spread:{form}}"
+def _many(number: int) -> str:
+    return f"{number / 1e6:,.1f} M" if number >= 1e6 else f"{number / 1e3:,.0f} k"
 
 
 def _remarks(lines: Sequence[Record]) -> str:
-    said = ["Columns headed *paper* are the printed figures."]
-    most = max((len(line["seeds"]) for line in lines), default=0)
-    if most > 1:
-        said.append(f"Means over {most} seeds ± standard deviation of a run.")
+    said = [
+        "Columns headed *paper* are the printed figures: ▲ is better than printed, ▼ worse, = as good within the "
+        "spread or the rounding."
+    ]
+    if any(len(line["seeds"]) > 1 for line in lines):
+        said.append("Means over the seeds ± standard deviation of a run.")
+    if any(line["terms"] == "updates" for line in lines):
+        said.append("Lines of equal updates visit as many pairs as ga-dl-rw of that radius, whose epochs are longer.")
+    if any(line["radius"] is None for line in lines):
+        said.append("Flat space has no largest radius.")
     sampled = max((line["sampled"] for line in lines), default=0)
     if sampled:
         said.append(f"Scores from {sampled:,} random nodes; illness counts marked ≈ are scaled to all nodes.")
-    threads = sorted({count for line in lines for count in line["threads"]})
+    threads = sorted({one for line in lines for one in line["threads"]})
     versions = sorted({version for line in lines for version in line["versions"]})
-    said.append(
-        f"Seconds are those of training one model with {' or '.join(map(str, threads))} threads "
-        f"(treeball {', '.join(versions)})."
-    )
+    workers = " or ".join(map(str, threads)) + (" thread" if threads == [1] else " threads")
+    said.append(f"Seconds are those of training one model with {workers} (treeball {', '.join(versions)}).")
     return " ".join(said)
 
 
-def _settings_text(lines: Sequence[Record]) -> str:
-    """Every setting once; one that differs between lines says whose value is whose."""
-    shown = [
-        (
-            f"{line['method']} d={line['dim']}",
-            {
-                "seeds": " ".join(map(str, line["seeds"])),
-                **{name: value for name, value in line["settings"].items() if name not in _NOT_COMMON},
-            },
-        )
-        for line in lines
-    ]
-    parts = []
-    for name, by_value in settings_by_value(shown).items():
-        if len(by_value) == 1:
-            parts.append(f"{name} {next(iter(by_value))}")
-        else:
-            parts.append(f"{name} " + ", ".join(f"{value} ({', '.join(who)})" for value, who in by_value.items()))
-    return f"Settings: {'; '.join(parts)}."
+def _below(lines: Sequence[Record]) -> list[str]:
+    said = []
+    for radius in [one for one in RADII if any(line["radius"] == one for line in lines)]:
+        (maps, _, of_maps), (ranks, _, of_ranks) = (count_below(lines, name, radius) for name in ("map", "mean_rank"))
+        if of_maps:
+            rank = f", {ranks} of {of_ranks} in MR" if of_ranks else ""
+            said.append(f"at radius {radius_text(radius)} {maps} of {of_maps} in MAP{rank}")
+    return [f"Geometry-aware lines below print: {'; '.join(said)}."] if said else []
 
 
-def _decisions(lines: Sequence[Record]) -> list[str]:
-    said = [
-        f"- {line['method']}, d={line['dim']}, seed {line['seeds'][0]}: epoch {entry['epoch']:,}: {entry['text']}"
-        for line in lines
-        for entry in line["log"]
-    ]
-    return ["What the methods decided (first seed):\n\n" + "\n".join(said)] if said else []
-
-
-# ---- comparison ----
-
-
-def _comparison_text(comparison: Record) -> list[str]:
-    parts = []
-    if comparison["by_dim"]:
-        headings = (
-            "dim",
-            "best GA MAP",
-            "higher than",
-            "best GA MR",
-            "lower than",
-            "both, against all",
-            "less capacity illness",
-        )
-        rows = [
-            [
-                str(one["dim"]),
-                f"{one['map']['mean']:.3f} ({one['map']['method']})",
-                _verdicts(one["map"]["beats"]),
-                f"{one['mean_rank']['mean']:.3f} ({one['mean_rank']['method']})",
-                _verdicts(one["mean_rank"]["beats"]),
-                ", ".join(one["beats_all_in_both"]) or "none",
-                _yes(one["ga_dl_has_less_capacity_illness"]),
+def _dilations(lines: Sequence[Record]) -> list[str]:
+    said = []
+    for line in lines:
+        if any(line["dilations"]):
+            when = [
+                f"{' '.join(f'{epoch:,}' for epoch in epochs) or 'never'} (seed {seed})"
+                for seed, epochs in zip(line["seeds"], line["dilations"], strict=True)
             ]
-            for one in comparison["by_dim"]
-        ]
-        parts.append("Geometry-aware against the baselines (last column: ga-dl against poincare):")
-        parts.append(markdown_grid(headings, rows, left=(2, 4, 5, 6)))
-        unequal = [str(one["dim"]) for one in comparison["by_dim"] if not one["equal_terms"]]
-        if unequal:
-            parts.append(f"Not on equal terms: epochs or seeds differ between methods (d = {', '.join(unequal)}).")
-    if comparison["to_paper"]:
-        rows = [
-            [str(one["dim"]), one["method"], f"{one['map']:.3f}", f"{one['wanted']:.3f}", f"{one['margin']:+.3f}"]
-            for one in comparison["to_paper"]
-        ]
-        parts.append("MAP against the paper's less 0.02:")
-        parts.append(markdown_grid(("dim", "method", "MAP", "paper − 0.02", "margin"), rows, left=(1,)))
-    return parts
-
-
-def _verdicts(beats: dict[str, bool]) -> str:
-    return ", ".join(f"{name}: {_yes(better)}" for name, better in beats.items()) or "–"
-
-
-def _yes(answer: bool | None) -> str:
-    return "–" if answer is None else "yes" if answer else "no"
+            same = len({tuple(epochs) for epochs in line["dilations"]}) == 1
+            who = f"{line['method']} {line['label']}".strip()
+            terms = ", equal updates" if line["terms"] == "updates" else ""
+            place = f"{who}, d={line['dim']}, radius {radius_text(line['radius'])}{terms}"
+            said.append(f"- {place}: {when[0].split(' (')[0] if same else ', '.join(when)}")
+    return ["Epochs after which the methods dilated:\n\n" + "\n".join(said)] if said else []
 
 
 # ---- table of data sets ----
 
 
-def _shapes(out: Path) -> list[Record]:
-    """Ours and the paper's figures for every tree that was ever loaded for `out`."""
+def _shapes(stored: Stored) -> list[Record]:
+    """Ours and the paper's figures for every tree that was ever loaded."""
     shapes: list[Record] = []
-    for tree in TREES.values():
-        ours = read_json(out / "trees" / f"{tree.name}.json")
-        if ours is None:
-            continue
-        named = {"tree": tree.name, "title": tree.title}
+    for name, ours in stored.shapes.items():
+        tree = TREES[name]
+        named = {"tree": name, "title": tree.title}
         if tree.shape is not None:
-            printed = {name: getattr(tree.shape, name, None) for name in _SHAPE}
+            printed = {one: getattr(tree.shape, one, None) for one in _SHAPE}
             shapes.append({**named, "source": "paper", **printed})
         shapes.append({**named, "source": "ours", **ours})
     return shapes
@@ -225,34 +205,3 @@ def statistics_markdown(shapes: Sequence[Record]) -> str:
         texts = ["–" if v is None else f"{v:,.1f}" if isinstance(v, float) else f"{v:,}" for v in values]
         rows.append([shape["title"], shape["source"], *texts])
     return markdown_grid(("data set", "", *_SHAPE_HEADINGS), rows, left=(0, 1)) + "\n"
-
-
-# ---- into the documentation ----
-
-
-def insert_into(doc_path: Path, tables_dir: Path) -> list[str]:
-    """Replace what stands between ``<!-- table: NAME -->`` and ``<!-- end -->`` by the file NAME.md of `tables_dir`.
-
-    Returns
-    -------
-    list of str
-        Names of the tables that were put in; a placeholder whose table does not exist is left as it is.
-    """
-    text = doc_path.read_text(encoding="utf-8")
-    opened, closed = len(re.findall(r"<!-- table: ", text)), len(re.findall(r"<!-- end -->", text))
-    if opened != closed:
-        raise InputError(
-            f"{str(doc_path)!r} has {opened} marks <!-- table: ... --> and {closed} marks <!-- end -->: pair them"
-        )
-    inserted = []
-
-    def replacement(match: re.Match[str]) -> str:
-        path = tables_dir / f"{match[1]}.md"
-        if not path.is_file():
-            return match[0]
-        inserted.append(match[1])
-        return f"<!-- table: {match[1]} -->\n\n{path.read_text(encoding='utf-8').strip()}\n\n<!-- end -->"
-
-    text = re.sub(r"<!-- table: ([\w-]+) -->.*?<!-- end -->", replacement, text, flags=re.DOTALL)
-    write_text(doc_path, text)
-    return inserted
