@@ -34,7 +34,7 @@ STORIES = {
         "shop/catalogue.html",
     ),
     "ontology": (
-        ["fastobo"],
+        [],
         [
             "terms have several parents: hurdy-gurdy",
             "=> MAP above 0.99 for all ancestors: True",
@@ -47,7 +47,7 @@ STORIES = {
         "instruments/instruments.obo",
     ),
     "biology": (
-        ["newick", "matplotlib"],
+        ["matplotlib"],
         [
             "=> every node is nearest to its parent: True",
             "human and siamang meet in Hominoidea: human - Hominini",

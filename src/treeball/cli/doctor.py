@@ -10,7 +10,7 @@ from typing import Any
 from .console import print_json, print_table
 
 _CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts", "rapidfuzz", "platformdirs")
-_EXTRAS = {"formats": ("rdflib", "fastobo", "newick", "PyYAML")}
+_EXTRAS = {"formats": ("pyoxigraph", "python-calamine", "PyYAML")}
 
 
 def doctor(*, json: bool = False) -> int:

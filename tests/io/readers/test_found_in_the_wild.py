@@ -306,7 +306,6 @@ def test_anchors_of_yaml() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("#NEXUS\nbegin trees;\ntree one = (a,b);\nend;\n", ["NEXUS", "convert to Newick"]),
         ('<?xml version="1.0"?>\n<graphml xmlns="x"><graph/></graphml>', ["GraphML", "networkx", "pass the graph"]),
         ('<gexf version="1.2"><graph/></gexf>', ["GEXF", "networkx"]),
         ("<!DOCTYPE html>\n<html><body>a, b</body></html>", ["HTML"]),
@@ -322,10 +321,6 @@ def test_anchors_of_yaml() -> None:
 )
 def test_foreign_formats_are_refused_by_name(content: str, said: list[str]) -> None:
     _refused(content, *said)
-
-
-def test_nexus_is_refused_as_newick_too() -> None:
-    _refused("#NEXUS\nbegin trees;\n", "convert to Newick", format="newick")
 
 
 def test_names_that_look_like_markup() -> None:
@@ -420,7 +415,6 @@ def test_folders_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_obo_with_lines_that_are_all_comment() -> None:
-    pytest.importorskip("fastobo")
     head = "! a file\nformat-version: 1.4\n\n! terms follow\n"
     animal = "[Term]\nid: T:animal ! animal\n! birds come later\nname: animal\n\n"
     owl = "[Term]\nid: T:owl\n  ! at night\nis_a: T:animal ! animal\n"

@@ -42,6 +42,10 @@ VALID = {
     "turtle": helpers.rdf(ANIMALS, "turtle"),
     "rdf/xml": helpers.rdf(ANIMALS, "xml"),
     "n-triples": helpers.rdf(ANIMALS, "nt"),
+    "owl": b"Prefix(:=<e:>)\nOntology(<x> SubClassOf(:a :b) EquivalentClasses(:c ObjectIntersectionOf(:b :d)))",
+    "owl/xml": b'<Ontology xmlns="http://www.w3.org/2002/07/owl#"><SubClassOf>'
+    b'<Class IRI="#a"/><Class IRI="#b"/></SubClassOf></Ontology>',
+    "nexus": b"#NEXUS\nbegin trees;\ntranslate 1 a, 2 'b;c';\ntree * t [x=1] = [&R] (1:1,2:2);\ntree u = (1,2);\nend;",
     "taxdump": b"1\t|\t1\t|\tno rank\t|\n2\t|\t1\t|\tclass\t|\n3\t|\t1\t|\tclass\t|\n",
     "gzip": helpers.compressed(helpers.delimited(ANIMALS), "gzip"),
     "zstd": helpers.compressed(helpers.delimited(ANIMALS), "zstd"),

@@ -27,7 +27,9 @@ _TEXT_FORMATS = {
     "wordnet": "wordnet",
     "obo": "obo",
     "rdf": "rdf",
+    "owl": "owl",
     "json": "json_tree",
+    "nexus": "nexus",
     "newick": "newick_tree",
     "table": "parent_table",
     "edges": "edge_list",
@@ -161,6 +163,7 @@ def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
             f"{source.label} cannot be read as {_spoken(format)} ({type(error).__name__}: {reason}); "
             f"check the file, or name its format with {setting('format')}"
         ) from error
+    relation.notes.extend(source.notes)
     return to_hierarchy(relation, source.label, settings, source.sha256)
 
 
@@ -184,6 +187,8 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
         sure = import_module(f"{__package__}.formats.{module}").sniff(sample, settings)
         if sure > confidence:
             best, confidence = module, sure
+        if confidence >= 1.0:
+            break
     if confidence < 0.1:
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab or comma (or "

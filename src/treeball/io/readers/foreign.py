@@ -10,10 +10,6 @@ from .sample import Sample
 _NETWORKX = "read it with networkx.{} and pass the graph, or give an edge list"
 
 _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"\s*#NEXUS\b", re.IGNORECASE),
-        "NEXUS: convert to Newick, which most tree programs can save",
-    ),
     (re.compile(r"\s*(?:<[?!][^>]*>\s*)*<graphml[\s>]"), "GraphML: " + _NETWORKX.format("read_graphml")),
     (re.compile(r"\s*(?:<[?!][^>]*>\s*)*<gexf[\s>]"), "GEXF: " + _NETWORKX.format("read_gexf")),
     (
@@ -22,14 +18,14 @@ _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
+            r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE
         ),
         "HTML: give the table or list in it as CSV or as an outline (if it was downloaded, a login page may have come)",
     ),
     (
         re.compile(
-            r"(?:\s*(?://[^\n]*|#[^\n]*|/\*.*?\*/))*\s*(?:strict\s+)?(?:di)?graph\b[^{}\n,;]*\{",
-            re.IGNORECASE | re.DOTALL,
+            r"(?:\s*(?://[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/))*\s*(?:strict\s+)?(?:di)?graph\b[^{}\n,;]*\{",
+            re.IGNORECASE,
         ),
         "Graphviz DOT: " + _NETWORKX.format("nx_pydot.read_dot"),
     ),

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import InputError
 from .relation import MISSING, Relation, Repair, string_array
+
+_MOST_CHARACTERS = 1 << 29  # a chain of n steps has names of n^2 characters in all
 
 
 class PathTree:
@@ -52,8 +55,15 @@ class PathTree:
     def full_paths(self, separator: str) -> list[str]:
         """Path of every node from its top; parents come before their children."""
         paths: list[str] = []
+        size = 0
         for label, parent in zip(self.labels, self.parents, strict=True):
             paths.append(str(label) if parent == MISSING else f"{paths[parent]}{separator}{label}")
+            size += len(paths[-1])
+            if size > _MOST_CHARACTERS:
+                raise InputError(
+                    f"the tree is {paths[-1].count(separator):,} levels deep, too deep for nodes that are named by "
+                    "their path: give an edge list with a name for each node"
+                )
         return paths
 
     def to_relation(self, format: str, separator: str = " > ", full: bool = False) -> Relation:

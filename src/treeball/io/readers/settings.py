@@ -17,8 +17,10 @@ Format = Literal[
     "json",
     "yaml",
     "newick",
+    "nexus",
     "obo",
     "rdf",
+    "owl",
     "wordnet",
     "taxdump",
     "directory",
@@ -66,6 +68,10 @@ class ReadSettings:
         What to take from a WordNet folder: one parent each, all parents, or all ancestors.
     part_of
         Follow part_of besides is_a in an ontology.
+    tree
+        Which tree of a Newick or NEXUS file: its number from 1, its name, or 'all' for one forest; 'auto' decides.
+    language
+        Language of the labels of OWL and SKOS, such as en or de-AT; 'auto' prefers English.
     """
 
     format: Format = "auto"
@@ -84,6 +90,8 @@ class ReadSettings:
     part: Literal["nouns", "verbs"] = "nouns"
     relation: Literal["tree", "dag", "closure"] = "tree"
     part_of: bool = False
+    tree: str = "auto"
+    language: str = "auto"
 
     def __post_init__(self) -> None:
         # One text with commas means the same as several texts: a command line gives either.
@@ -92,6 +100,7 @@ class ReadSettings:
             columns = tuple(str(columns[0]).split(","))
         object.__setattr__(self, "columns", tuple(str(column).strip() for column in columns))
         object.__setattr__(self, "name_column", str(self.name_column))
+        object.__setattr__(self, "tree", str(self.tree))
         hints = get_type_hints(type(self))
         for setting in fields(self):
             value = getattr(self, setting.name)

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...errors import InputError
+from ...words import count
 from .hints import setting
 
 _CODECS = {
@@ -40,6 +41,8 @@ _BYTE_ORDER_MARKS = {
     b"\xfe\xff": "utf-16",
 }
 _BINARY_CONTAINERS = (b"PAR1", b"ARROW1")
+_XML_ENCODING = re.compile(rb"""(<\?xml\s[^>]{0,100}?encoding\s*=\s*["'])([A-Za-z0-9._\-]+)""")
+_OBO_STANZA = re.compile(rb"(?m)^\[Term\]\s*$")
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x1c\x1d\x1e\x1f\x85")
 
 
@@ -57,12 +60,15 @@ class Source:
         Its content, decompressed.
     sha256
         Hash of the raw bytes as they were stored.
+    notes
+        What was done to get at the text, for the report.
     """
 
     label: str
     path: Path | None
     data: bytes
     sha256: str
+    notes: tuple[str, ...] = ()
 
     @property
     def is_container(self) -> bool:
@@ -93,10 +99,11 @@ def open_source(given: Any, encoding: str = "auto") -> Source:
     del raw
     if _is_container(data):
         return Source(label, path, data, digest)
-    data = _as_utf8(data, label, encoding)
+    notes: list[str] = []
+    data = _as_utf8(data, label, encoding, notes)
     if not data.strip():
         raise InputError(f"{label} is empty: a hierarchy needs at least one line with a child and its parent")
-    return Source(label, path, data, digest)
+    return Source(label, path, data, digest, tuple(notes))
 
 
 def _is_container(data: bytes) -> bool:
@@ -169,8 +176,8 @@ def _refuse_archive(data: bytes, label: str) -> bytes:
     return data
 
 
-def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
-    """The text as UTF-8 without a byte order mark; refuses binary content and other encodings."""
+def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str]) -> bytes:
+    """The text as UTF-8 without a byte order mark; refuses binary content and encodings that nothing names."""
     if encoding != "auto":
         return _transcode(data, label, encoding)
     for mark, name in _BYTE_ORDER_MARKS.items():
@@ -188,9 +195,17 @@ def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
         if _share_of_controls(data[:65_536]) > 0.1:
             raise InputError(f"{label} is a binary file: give text, Parquet or an Arrow file")
         return data
+    declared = _XML_ENCODING.match(data)
+    if declared is not None and declared.group(2).lower() not in (b"utf-8", b"utf8", b"us-ascii", b"ascii"):
+        name = declared.group(2).decode("ascii")
+        text = _transcode(data, label, name)
+        notes.append(f"read as {name}, the encoding that its first line names")
+        return declared.group(1) + b"UTF-8" + text[declared.end(2) :]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if _OBO_STANZA.search(data):
+            return _mixed_lines(data, notes)
         if _share_of_controls(data[:65_536]) > 0.02:
             raise InputError(
                 f"{label} is a binary file (byte {error.start} is not text): give text, Parquet or an Arrow file"
@@ -201,6 +216,19 @@ def _as_utf8(data: bytes, label: str, encoding: str) -> bytes:
             f"UTF-8 or name its encoding, for instance {setting('encoding', 'cp1252')}"
         ) from None
     return data
+
+
+def _mixed_lines(data: bytes, notes: list[str]) -> bytes:
+    """OBO, where a comment in another encoding is no reason to refuse: lines that are not UTF-8 are read as Latin-1."""
+    lines, other = data.split(b"\n"), 0
+    for number, line in enumerate(lines):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            lines[number] = line.decode("latin-1").encode("utf-8")
+            other += 1
+    notes.append(f"{count(other, 'line')} not in UTF-8 read as Latin-1")
+    return b"\n".join(lines)
 
 
 def _transcode(data: bytes, label: str, encoding: str) -> bytes:

@@ -1,115 +1,166 @@
-"""OBO ontologies, by fastobo: terms and their is_a (and, when asked, part_of) relations."""
+"""OBO ontologies: terms and their is_a (and, when asked, part_of) relations.
+
+Only the lines that the hierarchy hangs on are looked into; definitions, synonyms and cross-references, which published
+files often get wrong, are passed over unread and counted.
+"""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
 
-from ....errors import InputError, MissingExtraError
-from ....hierarchy.read_report import listed
+from ....errors import InputError
 from ....words import count
-from ..relation import MISSING, Relation, RelationBuilder
-from ..sample import Sample
+from ..relation import Relation
+from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
+from ..terms import Terms, kinds_of
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
-_COMMENT_LINE = re.compile(r"(?m)^[ \t]*!.*$")
-_PART_OF = frozenset(["part_of", "BFO:0000050"])
-_UNUSED = frozenset(["synonym", "intersection_of", "union_of", "equivalent_to", "disjoint_from"])
+_ID_LINE = re.compile(r"(?m)^id:[ \t]*\S")
+_HEADING = re.compile(r"\[([A-Za-z]\w*)\]\s*(?:!.*)?")
+_TAG = re.compile(r"([A-Za-z][\w\-]*)[ \t]*:(.*)", re.DOTALL)
+_KNOWN_TAG = re.compile(r"[a-z_\-]+:(?:\s|$)")
+_COMMENT = re.compile(r"(?<!\\)(?:[ \t]!|[ \t]\{|![ \t])")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t", "W": " "}
+_PART_OF = frozenset(["part_of", "BFO:0000050", "OBO_REL:part_of"])
+_NEEDED = ("id", "is_a", "is_obsolete")
+_RELATIONS = frozenset(["union_of", "equivalent_to", "disjoint_from"])
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
     """Certain by its version line or its stanzas."""
     if sample.text.startswith("format-version:"):
         return 1.0
-    return 0.95 if _STANZA.search(sample.text) and re.search(r"(?m)^id: \S", sample.text) else 0.0
+    return 0.95 if _STANZA.search(sample.text) and _ID_LINE.search(sample.text) else 0.0
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of the terms by id; obsolete terms are left out and counted."""
-    try:
-        import fastobo
-    except ImportError:
-        raise MissingExtraError("fastobo", "formats", "reading OBO") from None
-    # A line that is all comment is valid, and blank for us; the parser would stumble over it.
-    text = _COMMENT_LINE.sub("", source.text)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            document = fastobo.loads(text if text.endswith("\n") else text + "\n", threads=1)
-    except SyntaxError as error:
-        where = f"{source.label}, line {error.lineno}" if error.lineno else source.label
-        reason = str(error.msg).splitlines()[0][:120] if error.msg else "syntax"
-        raise InputError(f"{where}: not valid OBO ({reason}); correct it there") from None
-    except (ValueError, TypeError, OSError, NotImplementedError) as error:
-        raise InputError(f"{source.label} is not valid OBO ({error!s:.120}); correct it") from None
-    except BaseException as error:
-        # A panic of the parser is no Exception, and says nothing that helps.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise InputError(f"{source.label} is not valid OBO (the parser gave up); correct it") from None
-    builder = RelationBuilder()
-    labels: dict[int, str] = {}
-    terms: list[tuple[int, list[str]]] = []
-    obsolete: set[str] = set()
-    unused: Counter[str] = Counter()
-    for frame in document:
-        if not isinstance(frame, fastobo.term.TermFrame):
+    terms, other, stanzas = Terms(settings), Counter[str](), Counter[str]()
+    stanza, opened, term = "", 0, ""
+    for number, line in _logical_lines(source.text):
+        heading = _HEADING.fullmatch(line)
+        if heading is not None:
+            _require_id(stanza, term, source.label, opened)
+            stanza, opened, term = heading.group(1), number, ""
+            stanzas[stanza] += 1
             continue
-        name, parents, dropped, passed_over = _clauses(frame, fastobo, settings.part_of)
-        ident = str(frame.id)
-        if dropped:
-            obsolete.add(ident)
+        if stanza != "Term":
             continue
-        unused.update(passed_over)
-        code = builder.node(ident)
-        if name is not None:
-            labels.setdefault(code, name)
-        terms.append((code, parents))
-    if not terms:
+        where = f"{source.label}, line {number}"
+        found = _TAG.fullmatch(line)
+        if found is None:
+            if line.split()[0] in (*_NEEDED, "relationship"):
+                raise InputError(f"{where}: not valid OBO ({line:.60} has no colon after the tag); correct it there")
+            other["lines without a tag"] += 1
+            continue
+        tag, value = found.group(1), found.group(2).strip()
+        if tag == "id":
+            if term:
+                raise InputError(f"{where}: not valid OBO (a second id in one [Term]); begin another [Term] above it")
+            term = _identifier(value, where, tag)
+            terms.declared[term] = None
+            continue
+        if not term and tag in (*_NEEDED, "relationship", "intersection_of", "name"):
+            raise InputError(f"{where}: not valid OBO ({tag} comes before the id of its [Term]); put the id first")
+        if not _take(terms, term, tag, value, number, where):
+            other[tag] += 1
+    _require_id(stanza, term, source.label, opened)
+    if not terms.declared.keys() - terms.obsolete:
         raise InputError(f"{source.label} has no [Term] that is not obsolete: a hierarchy needs terms with is_a")
-    lost = 0
-    for code, parents in terms:
-        kept = [parent for parent in parents if parent not in obsolete]
-        lost += len(parents) - len(kept)
-        for parent in kept:
-            builder.edge(code, builder.node(parent))
-        if not kept:
-            builder.edge(code, MISSING)
-    relation = builder.finish("OBO", direction="child-parent", is_table=True)
-    relation.labels = [labels.get(code) for code in range(len(builder.names))] if labels else None
-    if obsolete:
-        relation.notes.append(f"{count(len(obsolete), 'obsolete term')} left out")
-    if lost:
-        relation.notes.append(f"{count(lost, 'relation')} to obsolete terms left out")
-    synonyms = unused.pop("synonym", 0)
-    if synonyms:
-        relation.notes.append(f"{count(synonyms, 'synonym')} passed over")
-    if unused:
-        kinds = listed((kind for kind, _ in unused.most_common()), len(unused), most=4)
-        relation.notes.append(f"{count(unused.total(), 'other relation')} passed over ({kinds})")
+    relation = terms.finish("OBO", is_table=True)
+    relation.notes.extend(_notes(terms, other, stanzas))
     return relation
 
 
-def _clauses(frame: Any, fastobo: Any, with_part_of: bool) -> tuple[str | None, list[str], bool, list[str]]:
-    """Name, parents, whether the term is obsolete, and the kinds of what is not used."""
-    name, parents, dropped, unused = None, [], False, []
-    for clause in frame:
-        if isinstance(clause, fastobo.term.IsAClause):
-            parents.append(str(clause.term))
-        elif isinstance(clause, fastobo.term.NameClause):
-            name = clause.name
-        elif isinstance(clause, fastobo.term.IsObsoleteClause):
-            dropped = bool(clause.obsolete)
-        elif isinstance(clause, fastobo.term.RelationshipClause):
-            kind = str(clause.typedef)
-            if with_part_of and kind in _PART_OF:
-                parents.append(str(clause.term))
-            else:
-                unused.append(kind)
-        elif clause.raw_tag() in _UNUSED:
-            unused.append(clause.raw_tag())
-    return name, parents, dropped, unused
+def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str) -> bool:
+    """Use or count the line of a term; False for a tag that has nothing to do with relations."""
+    if tag == "is_a":
+        terms.parent(term, _identifier(value, where, tag), number)
+    elif tag == "name":
+        terms.label(term, _name(value))
+    elif tag == "is_obsolete":
+        if _bare(value).lower() in ("true", "1"):
+            terms.obsolete.add(term)
+    elif tag == "relationship":
+        kind, _, target = _bare(value).partition(" ")
+        if kind in _PART_OF:
+            terms.part(term, _identifier(target, where, f"{tag} {kind}"), number)
+        else:
+            terms.relations[kind] += 1
+    elif tag == "intersection_of":
+        parts = _bare(value).split()
+        if len(parts) == 1:
+            terms.genus(term, _unescaped(parts[0]))
+        terms.relations[tag] += 1
+    elif tag in _RELATIONS:
+        terms.relations[tag] += 1
+    else:
+        return False
+    return True
+
+
+def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator[str]:
+    synonyms = sum(other.pop(tag) for tag in list(other) if tag.endswith("synonym"))
+    if synonyms:
+        yield f"{count(synonyms, 'synonym')} passed over"
+    if other:
+        yield f"{count(other.total(), 'line')} of other kinds passed over ({kinds_of(other)})"
+    del stanzas["Term"]
+    if stanzas:
+        yield f"{count(stanzas.total(), 'stanza')} that are no terms passed over ({kinds_of(stanzas)})"
+    if not terms.parents:
+        yield "no term has an is_a: every one is a root"
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, without blank lines and comments; a backslash at the end joins the next line."""
+    lines = split_lines(text)
+    number = 0
+    while number < len(lines):
+        first, line = number + 1, lines[number].strip()
+        number += 1
+        # A stray backslash at the end must not swallow the line of a tag of its own.
+        while line.endswith("\\") and not line.endswith("\\\\") and number < len(lines):
+            following = lines[number].strip()
+            if not following or _KNOWN_TAG.match(following) or _HEADING.fullmatch(following):
+                break
+            line, number = line[:-1] + following, number + 1
+        if line and not line.startswith("!"):
+            yield first, line
+
+
+def _require_id(stanza: str, term: str, label: str, line: int) -> None:
+    if stanza == "Term" and not term:
+        raise InputError(f"{label}, line {line}: not valid OBO (this [Term] has no id); add one or remove the stanza")
+
+
+def _bare(value: str) -> str:
+    """``value`` without the qualifiers in braces and the comment that may follow it."""
+    found = _COMMENT.search(value)
+    return (value if found is None else value[: found.start()]).strip()
+
+
+def _identifier(value: str, where: str, tag: str) -> str:
+    bare = _unescaped(_bare(value).strip())
+    if not bare or bare.startswith(("!", "{")):
+        raise InputError(f"{where}: not valid OBO ({tag} names no term); complete or remove the line")
+    return bare
+
+
+def _name(value: str) -> str:
+    """A name: braces may belong to it, so only qualifiers, which have an equals sign, and a comment are removed."""
+    found = re.search(r"(?<!\\)[ \t]![ \t]", value)
+    bare = (value if found is None else value[: found.start()]).strip()
+    brace = bare.rfind(" {")
+    if brace >= 0 and bare.endswith("}") and "=" in bare[brace:]:
+        bare = bare[:brace].rstrip()
+    return _unescaped(bare)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _ESCAPED.get(found.group(1), found.group(1)), text) if "\\" in text else text

@@ -15,7 +15,7 @@ from ..settings import ReadSettings
 from ..source import Source
 from ..tables.columns import is_number
 
-_KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"|'[^']*'|[^\s#:'"\-\[{&*!|>%@][^#:]*?)\s*:(?:\s+\S.*|\s*)$""")
+_KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"\s*|'[^']*'\s*|[^\s#:'"\-\[{&*!|>%@][^#:]*):(?:\s+\S.*|\s*)$""")
 _OPENED = re.compile(r":\s*(?:&\S+\s*)?$")
 _ITEM = re.compile(r"^\s*- +\S|^\s*-\s*$")
 

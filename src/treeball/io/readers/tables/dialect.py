@@ -98,7 +98,8 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     the first line is quoted throughout; otherwise the quotes are taken as part of the names.
     """
     mark = re.escape(separator.encode())
-    opening = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")[ ]*(\")")
+    blanks = b"" if separator == " " else b"[ ]*"  # a run of blanks must not be looked through again from each of them
+    opening = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")" + blanks + rb"(\")")
     value = re.compile(rb"\"([^\"]*(?:\"\"[^\"]*)*)\"(?=" + mark + rb"|[\r\n]|\Z)")
     common = separator in ",;"
     first_line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
@@ -197,7 +198,7 @@ def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> lis
     if not lines or everywhere:
         return []
     mark = rb"[ \t]" if separator == " " else re.escape(separator.encode())
-    cell = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")[ ]*\"?#")
+    cell = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")" + (b"" if separator == " " else b"[ ]*") + rb"\"?#")
     if len(cell.findall(data, start)) != sum(len(cell.findall(line.group())) for line in lines):
         return []
     spans, position, quotes = [], 0, 0

@@ -1,0 +1,81 @@
+"""The DOCTYPE of an XML text: its abbreviations written out, within bounds, and nothing else of it followed.
+
+Published ontologies abbreviate namespaces by entities (``&owl;Class``). Entities may also be made to explode, or to
+name other files; so they are replaced here, where both can be refused, and the parsers never see a DOCTYPE.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...errors import InputError
+
+_ENTITY = re.compile(r"""<!ENTITY\s+([A-Za-z_][\w.\-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>""")
+_REFERENCE = re.compile(r"&([A-Za-z_][\w.\-]*);")
+_IN_SUBSET = re.compile(r"""\]|"[^"]*"|'[^']*'|<!--""")
+_BLANKS = re.compile(r"\s*")
+_SKIPPED = (("<?", "?>"), ("<!--", "-->"))
+_MOST_GROWTH = 20
+_SPARE = 1_000_000
+
+
+def without_doctype(data: bytes, label: str) -> bytes:
+    """``data`` with its own entities written out and its DOCTYPE blanked; lines keep their numbers."""
+    text = data.decode("utf-8")
+    start = _start(text)
+    if start is None:
+        return data
+    subset, end = _subset(text, start, label)
+    room = _MOST_GROWTH * len(text) + _SPARE
+    entities: dict[str, str] = {}
+    for name, double, single in _ENTITY.findall(subset):
+        if name not in entities:
+            entities[name] = _written_out(double or single, entities, room, label)
+    body = _written_out(text[end:], entities, room, label)
+    return (text[:start] + "\n" * text.count("\n", start, end) + body).encode("utf-8")
+
+
+def _start(text: str) -> int | None:
+    """Where the DOCTYPE begins: before the first element, after comments and instructions; None without one."""
+    position = 0
+    while True:
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+        if text.startswith("<!DOCTYPE", position):
+            return position
+        skipped = next((marks for marks in _SKIPPED if text.startswith(marks[0], position)), None)
+        end = -1 if skipped is None else text.find(skipped[1], position)
+        if skipped is None or end < 0:
+            return None
+        position = end + len(skipped[1])
+
+
+def _subset(text: str, start: int, label: str) -> tuple[str, int]:
+    """What stands in the brackets of the DOCTYPE that begins at ``start``, and where the DOCTYPE ends."""
+    unfinished = InputError(f"{label} is not valid XML (its DOCTYPE never ends); correct it")
+    bracket, close = text.find("[", start), text.find(">", start)
+    if close < 0:
+        raise unfinished
+    if bracket < 0 or close < bracket:
+        return "", close + 1
+    position = bracket + 1
+    while (token := _IN_SUBSET.search(text, position)) is not None:
+        if token.group() == "]":
+            close = text.find(">", token.end())
+            break
+        position = token.end()
+        if token.group() == "<!--":
+            position = text.find("-->", position) + 3
+            if position < 3:
+                raise unfinished
+    if token is None or close < 0:
+        raise unfinished
+    return text[bracket + 1 : token.start()], close + 1
+
+
+def _written_out(text: str, entities: dict[str, str], room: int, label: str) -> str:
+    """``text`` with the ``entities`` in place of their names; refused where that makes it many times larger."""
+    grown = sum(len(entities.get(name, "")) for name in _REFERENCE.findall(text)) if entities else 0
+    if len(text) + grown > room:
+        raise InputError(f"{label} has XML entities that make it many times larger: write them out, or drop them")
+    return _REFERENCE.sub(lambda found: entities.get(found[1], found[0]), text) if entities else text

@@ -1,0 +1,335 @@
+"""Ontologies as they are published: OBO with faults that the hierarchy does not hang on, OWL in its syntaxes, SKOS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.io.readers import helpers
+from tests.io.readers.helpers import ANIMALS, Edges, edges_of
+from tests.io.readers.test_fuzz import attempt
+from treeball.errors import InputError
+from treeball.io.readers import read
+
+
+def _read(source: str | bytes, **overrides: Any) -> tuple[Edges, str]:
+    """Edges, and the notes as one text."""
+    hierarchy = read(source.encode() if isinstance(source, str) else source, **overrides)
+    assert hierarchy.report is not None
+    return edges_of(hierarchy), "\n".join(hierarchy.report.notes)
+
+
+# OBO
+
+TERMS = "[Term]\nid: T:1\nname: top\n\n[Term]\nid: T:2\nname: two\nis_a: T:1 ! top\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'synonym: "never closed EXACT []',
+        "synonym: no quotes at all",
+        'def: "text" [Pathbase: Curation, by, hand]',
+        r"xref: http://wiki.net/index.php/Category\:Prophage.w",
+        'xref: http://e.org/a,b "x',
+        "name: ",
+        "comment: ends with a backslash \\",
+        "no tag here",
+        "property_value: x {",
+        "created_by:",
+    ],
+)
+def test_obo_with_a_fault_in_a_line_that_the_hierarchy_does_not_need(line: str) -> None:
+    edges, notes = _read(TERMS + line + "\nis_a: T:3\n\n[Term]\nid: T:3\n")
+    assert edges == {("T:2", "T:1"), ("T:2", "T:3")}
+    assert "passed over" in notes or line.startswith("name")
+
+
+def test_obo_in_two_encodings() -> None:
+    edges, notes = _read(
+        TERMS.encode() + b"comment: caf\xe9 \xae\n\n[Term]\nid: T:3\nname: \xc3\xa9t\xc3\xa9\nis_a: T:1\n"
+    )
+    assert edges == {("T:2", "T:1"), ("T:3", "T:1")}
+    assert "1 line not in UTF-8 read as Latin-1" in notes
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "is_a: T:1",
+        "is_a:T:1",
+        "is_a: T:1 ! top ! really",
+        'is_a: T:1 {source="a, b", x="c"} ! top',
+        'is_a: T:1 {is_inferred="true"}',
+        r"is_a: T\:1",
+        "is_a:   T:1   ",
+        "is_a: \\\n  T:1",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_obo_qualifiers_comments_and_line_ends(written: str, end: str) -> None:
+    text = f"\ufeffformat-version: 1.2\n\n[Term]\nid: T:1\n\n[Term] ! a comment\nid: T:2 ! two\n{written}\n"
+    assert _read(text.replace("\n", end))[0] == {("T:2", "T:1")}
+
+
+def test_obo_names_are_unescaped_and_keep_their_braces() -> None:
+    names = r"name: a \"b\" \{c\} {d} ! no name" + "\n"
+    hierarchy = read(TERMS.replace("name: two\n", names).encode(), names="label")
+    assert list(hierarchy.names) == ["top", 'a "b" {c} {d}']
+    qualified = TERMS.replace("name: two", 'name: two {x="y"}')
+    assert list(read(qualified.encode(), names="label").names) == ["top", "two"]
+
+
+def test_obo_counts_all_that_it_passes_over() -> None:
+    text = TERMS + 'synonym: "x" EXACT []\nxref: A:1\nxref: A:2\nrelationship: part_of T:1\nrelationship: eats T:1\n'
+    text += "disjoint_from: T:9\n\n[Typedef]\nid: part_of\nis_a: other\n\n[Instance]\nid: I:1\n"
+    edges, notes = _read(text)
+    assert edges == {("T:2", "T:1")}
+    for said in (
+        "1 part_of relation passed over; part_of=True",
+        "2 other relations passed over (eats 1, disjoint_from 1)",
+        "1 synonym passed over",
+        "2 lines of other kinds passed over (xref 2)",
+        "2 stanzas that are no terms passed over (Typedef 1, Instance 1)",
+    ):
+        assert said in notes
+
+
+def test_a_term_without_a_parent_hangs_below_its_genus() -> None:
+    defined = "\n[Term]\nid: T:4\nintersection_of: T:2 ! two\nintersection_of: has_part T:1\n"
+    edges, notes = _read(TERMS + defined)
+    assert ("T:4", "T:2") in edges
+    assert "1 term without a stated parent hung below the genus of the definition" in notes
+    assert ("T:4", "T:2") not in _read(TERMS + defined + "is_a: T:1\n")[0]
+
+
+def test_terms_without_any_is_a() -> None:
+    edges, notes = _read("[Term]\nid: D:1\nname: a\n\n[Term]\nid: D:2\nname: \n")
+    assert edges == set()
+    assert "no term has an is_a" in notes
+
+
+def test_what_is_part_and_kind_of_the_same_is_one_edge() -> None:
+    text = TERMS + "relationship: part_of T:1\n"
+    report = read(text.encode(), part_of=True, strict=True).report
+    assert report is not None
+    assert report.n_edges == 1
+
+
+# OWL: the same ontology in four syntaxes
+
+FUNCTIONAL = """Prefix(:=<http://e/>)
+Prefix(obo:=<http://purl.obolibrary.org/obo/>)
+Prefix(owl:=<http://www.w3.org/2002/07/owl#>)
+Ontology(<http://e/o>
+Import(<http://e/other>)
+# a comment with ( and "
+Declaration(Class(:animal)) Declaration(Class(:alone)) Declaration(Class(:old))
+Declaration(ObjectProperty(obo:BFO_0000050))
+Declaration(NamedIndividual(:rex))
+SubClassOf(Annotation(rdfs:comment "why (not)") :dog :animal)
+SubClassOf(:tail ObjectSomeValuesFrom(obo:BFO_0000050 :dog))
+SubClassOf(:tail ObjectIntersectionOf(:organ ObjectAllValuesFrom(:eats ObjectUnionOf(:dog :animal))))
+SubClassOf(ObjectUnionOf(:dog :cat) :animal)
+SubClassOf(:old :animal)
+EquivalentClasses(:puppy ObjectIntersectionOf(:dog ObjectMinCardinality(1 :has :youth)))
+DisjointClasses(:dog :tail)
+ClassAssertion(:dog :rex)
+AnnotationAssertion(owl:deprecated :old "true"^^xsd:boolean)
+AnnotationAssertion(rdfs:label :dog "say \\"dog\\""@en)
+AnnotationAssertion(rdfs:label :dog "Hund"@de)
+AnnotationAssertion(rdfs:label :animal "Tier"@de-AT)
+)
+"""
+TURTLE = """@prefix : <http://e/> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<http://e/o> a owl:Ontology ; owl:imports <http://e/other> .
+:animal a owl:Class ; rdfs:label "Tier"@de-AT .
+:alone a owl:Class .
+obo:BFO_0000050 a owl:ObjectProperty .
+:rex a owl:NamedIndividual, :dog .
+:dog rdfs:subClassOf :animal ; owl:disjointWith :tail ; rdfs:label "say \\"dog\\""@en, "Hund"@de .
+:tail rdfs:subClassOf [ a owl:Restriction ; owl:onProperty obo:BFO_0000050 ; owl:someValuesFrom :dog ] ,
+  [ owl:intersectionOf ( :organ [ owl:onProperty :eats ; owl:allValuesFrom [ owl:unionOf ( :dog :animal ) ] ] ) ] .
+[] owl:unionOf ( :dog :cat ) ; rdfs:subClassOf :animal .
+:old a owl:Class ; rdfs:subClassOf :animal ; owl:deprecated true .
+:puppy owl:equivalentClass [ owl:intersectionOf ( :dog [ owl:onProperty :has ; owl:minQualifiedCardinality 1 ] ) ] .
+"""
+
+
+def _owl_xml() -> str:
+    return """<?xml version="1.0"?>
+<!DOCTYPE Ontology [ <!ENTITY e 'http://e/'> ]>
+<Ontology xmlns="http://www.w3.org/2002/07/owl#" xml:base="http://e/" ontologyIRI="http://e/o">
+<Prefix name="obo" IRI="http://purl.obolibrary.org/obo/"/><Prefix name="" IRI="&e;"/>
+<Import>http://e/other</Import>
+<Declaration><Class IRI="animal"/></Declaration><Declaration><Class abbreviatedIRI=":alone"/></Declaration>
+<Declaration><ObjectProperty abbreviatedIRI="obo:BFO_0000050"/></Declaration>
+<Declaration><NamedIndividual IRI="rex"/></Declaration>
+<SubClassOf><Class IRI="dog"/><Class IRI="&e;animal"/></SubClassOf>
+<SubClassOf><Class IRI="tail"/><ObjectSomeValuesFrom><ObjectProperty abbreviatedIRI="obo:BFO_0000050"/>
+ <Class IRI="dog"/></ObjectSomeValuesFrom></SubClassOf>
+<SubClassOf><Class IRI="tail"/><ObjectIntersectionOf><Class IRI="organ"/><ObjectAllValuesFrom>
+ <ObjectProperty IRI="eats"/><ObjectUnionOf><Class IRI="dog"/><Class IRI="animal"/></ObjectUnionOf>
+</ObjectAllValuesFrom></ObjectIntersectionOf></SubClassOf>
+<SubClassOf><ObjectUnionOf><Class IRI="dog"/><Class IRI="cat"/></ObjectUnionOf><Class IRI="animal"/></SubClassOf>
+<SubClassOf><Class IRI="old"/><Class IRI="animal"/></SubClassOf>
+<EquivalentClasses><Class IRI="puppy"/><ObjectIntersectionOf><Class IRI="dog"/><ObjectMinCardinality cardinality="1">
+ <ObjectProperty IRI="has"/></ObjectMinCardinality></ObjectIntersectionOf></EquivalentClasses>
+<ClassAssertion><Class IRI="dog"/><NamedIndividual IRI="rex"/></ClassAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="owl:deprecated"/><IRI>old</IRI><Literal>true</Literal>
+</AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><AbbreviatedIRI>:dog</AbbreviatedIRI>
+ <Literal xml:lang="de">Hund</Literal></AnnotationAssertion>
+</Ontology>"""
+
+
+def _rdf_xml() -> str:
+    import rdflib
+
+    return rdflib.Graph().parse(data=TURTLE, format="turtle").serialize(format="xml")
+
+
+OWL = {"functional": FUNCTIONAL, "turtle": TURTLE, "xml": _owl_xml(), "rdf/xml": _rdf_xml()}
+
+
+def _e(*pairs: tuple[str, str]) -> Edges:
+    return {(f"http://e/{child}", f"http://e/{parent}") for child, parent in pairs}
+
+
+@pytest.mark.parametrize("syntax", OWL)
+def test_owl_in_every_syntax(syntax: str) -> None:
+    expected = _e(("dog", "animal"), ("tail", "organ"), ("puppy", "dog"))
+    hierarchy = read(OWL[syntax].encode())
+    assert edges_of(hierarchy) == expected
+    assert "http://e/alone" in hierarchy.names
+    assert {"http://e/old", "http://e/rex"}.isdisjoint(hierarchy.names)
+    report = hierarchy.report
+    assert report is not None
+    notes = "\n".join(report.notes)
+    for said in (
+        "1 obsolete term left out, and 1 relation with them",
+        "1 term without a stated parent hung below the genus",
+        "1 part_of relation passed over",
+        "2 other relations passed over (",
+        "eats 1",
+        "1 relation to or from unnamed classes passed over",
+        " besides classes and concepts passed over (",
+        "dog 1",
+        "1 import not followed",
+    ):
+        assert said in notes, said
+    assert edges_of(read(OWL[syntax].encode(), part_of=True)) == expected | _e(("tail", "dog"))
+
+
+def test_labels_in_a_language() -> None:
+    def names(**overrides: Any) -> set[Any]:
+        return set(read(TURTLE.encode(), names="label", **overrides).names)
+
+    assert {'say "dog"', "Tier"} <= names()
+    assert {"Hund", "Tier"} <= names(language="de")
+    assert {'say "dog"', "Tier"} <= names(language="de-AT")
+    _, notes = _read(TURTLE, names="label", language="fr")
+    assert "nodes without a label in 'fr'" in notes
+    assert {"Hund"} <= set(read(FUNCTIONAL.encode(), names="label", language="de").names)
+
+
+def test_entities_are_written_out_within_bounds(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("http://e/secret")
+    head = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<!-- a -> b [ -->\n<!DOCTYPE rdf:RDF [\n'
+    head += "<!ENTITY owl 'http://www.w3.org/2002/07/owl#'> <!-- ] -->\n<!ENTITY cls \"&owl;Class\">\n"
+    body = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl="&owl;" xml:base="http://e/"\n'
+        ' xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">\n'
+        '<owl:Class rdf:about="dog"><rdf:type rdf:resource="&cls;"/>'
+        '<rdfs:subClassOf rdf:resource="animal"/><rdfs:label>h\u00e9</rdfs:label></owl:Class>{}</rdf:RDF>'
+    )
+    plain = (head + "]>\n" + body.format("")).encode("latin-1")
+    assert _read(plain)[0] == _e(("dog", "animal"))
+    assert "h\u00e9" in read(plain, names="label").names
+    outside = head + f'<!ENTITY x SYSTEM "{secret}">]>\n' + body.format('<owl:Class rdf:about="&x;"/>')
+    with pytest.raises(InputError, match="not valid RDF/XML"):
+        read(outside.encode("latin-1"))
+    levels = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10 if i else "x" * 10}">' for i in range(12))
+    bomb = head + levels + "]>\n" + body.format("<rdfs:label>&l11;</rdfs:label>")
+    with pytest.raises(InputError, match="many times larger"):
+        read(bomb.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/* x */ " * 9_000,
+        "<!-- x -->" * 9_000,
+        '<x:y "' * 9_000,
+        "\n" * 90_000 + "@prefi",
+        '<a> <b> "' + " " * 90_000,
+        "<Ontology " * 9_000,
+        'Ontology(a "' + '\\"' * 30_000,
+        "#NEXUS begin trees; tree x = " + "['" * 20_000,
+        "[Term]\nid: a\nname: " + "{=" * 30_000 + "}",
+        "(" * 30_000,
+    ],
+)
+def test_no_text_takes_more_than_linear_time_to_recognise(text: str) -> None:
+    # Were it quadratic, this would take minutes; exponential, for ever.
+    for format in ("auto", "rdf", "owl", "nexus", "newick"):
+        attempt(text.encode(), format=format)
+
+
+# SKOS
+
+SKOS = "@prefix : <http://e/> .\n@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+
+
+def test_broader_transitive_alone_and_beside_broader() -> None:
+    chain = _e(("a", "b"), ("b", "c"))
+    closure = SKOS + ":a skos:broaderTransitive :b, :c . :c skos:narrowerTransitive :b .\n"
+    assert _read(closure)[0] == chain
+    edges, notes = _read(closure + ":a skos:broader :b .\n:d skos:broaderTransitive :c .\n")
+    assert edges == chain | _e(("d", "c"))
+    assert "(broaderTransitive 1)" in notes
+    both = SKOS + ":a skos:broaderTransitive :b . :b skos:broaderTransitive :a . :c skos:broaderTransitive :a, :b ."
+    report = read(both.encode()).report
+    assert report is not None
+    assert report.repairs["cycle edges"] == 1
+
+
+def test_nothing_typed_vanishes_uncounted() -> None:
+    text = SKOS + (
+        ":s a skos:ConceptScheme ; skos:hasTopConcept :a .\n:a a skos:Concept ; skos:inScheme :s .\n"
+        ":b a skos:Concept ; skos:broader :a ; skos:related :c ; skos:exactMatch <http://x/b> .\n"
+        ":c a skos:Concept .\n:k a skos:Collection ; skos:member :b .\n:t a :Thing .\n"
+    )
+    hierarchy = read(text.encode())
+    assert {"http://e/a", "http://e/b", "http://e/c"} <= set(hierarchy.names)
+    assert hierarchy.report is not None
+    notes = "\n".join(hierarchy.report.notes)
+    assert "3 typed resources besides classes and concepts passed over" in notes
+    for kind in ("ConceptScheme 1", "Collection 1", "Thing 1", "related 1", "exactMatch 1", "member 1"):
+        assert kind in notes
+
+
+def test_labels_of_skos_xl() -> None:
+    xl = "@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .\n"
+    text = (
+        SKOS
+        + xl
+        + ':a skos:broader :b ; xl:prefLabel [ xl:literalForm "Hund"@de ] , :l .\n:l xl:literalForm "dog"@en .'
+    )
+    assert {"dog", "http://e/b"} == set(read(text.encode(), names="label").names)
+    assert "Hund" in read(text.encode(), names="label", language="de").names
+
+
+def test_graphs_and_quads() -> None:
+    up = "http://www.w3.org/2004/02/skos/core#broader"
+    assert _read(f"<http://e/a> <{up}> <http://e/b> <http://e/g> .\n# end\n")[0] == _e(("a", "b"))
+    assert _read(SKOS + ":g { :a skos:broader :b }\n")[0] == _e(("a", "b"))
+    assert _read(helpers.rdf(ANIMALS, "json-ld", "broader"))[0] == {
+        (helpers.iri(child), helpers.iri(parent)) for child, parent in ANIMALS
+    }
