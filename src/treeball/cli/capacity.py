@@ -8,10 +8,11 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows
+from .sources import Sources, to_read
 
 
 def capacity(
-    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    sources: Sources,
     *,
     dim: int,
     json: bool = False,
@@ -24,8 +25,8 @@ def capacity(
 
     Parameters
     ----------
-    source
-        File with the hierarchy, in any format treeball reads.
+    sources
+        File with the hierarchy, in any format treeball reads; several files are read as one.
     dim
         Dimension of the space.
     json
@@ -39,16 +40,18 @@ def capacity(
 
     if dim < 2:
         raise InputError(f"dim must be a whole number of at least 2, not {dim}: a tree cannot branch in one dimension")
-    hierarchy = read(source, reading)
+    hierarchy = read(to_read(sources), reading)
     children, nodes = np.unique(np.diff(hierarchy.child_ptr), return_counts=True)
     children, nodes = children[children > 0], nodes[children > 0]
     impossible, roomy = radius_needed_upper(children, dim), radius_needed_lower(children, dim)
     found = list(zip(children.tolist(), nodes.tolist(), impossible.tolist(), roomy.tolist(), strict=True))
     if json:
         keys = ("children", "nodes", "at_least", "enough")
-        print_json({"source": source, "dim": dim, "capacity": [dict(zip(keys, row, strict=True)) for row in found]})
+        print_json(
+            {"source": " ".join(sources), "dim": dim, "capacity": [dict(zip(keys, row, strict=True)) for row in found]}
+        )
         return 0
     header = ("children", "nodes", "at least (upper bound)", "enough (lower bound)")
     rows = [(f"{k:,}", f"{n:,}", f"{least:.2f}", f"{enough:.2f}") for k, n, least, enough in found]
-    print_rows(header, rows, f"{source}: distance from the parent, in {dim} dimensions")
+    print_rows(header, rows, f"{' '.join(sources)}: distance from the parent, in {dim} dimensions")
     return 0

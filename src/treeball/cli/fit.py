@@ -13,13 +13,14 @@ from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows
 from .outputs import stem_of
+from .sources import Sources, to_read
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
 
 def fit(
-    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    sources: Sources,
     *,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     resume: bool = False,
@@ -35,8 +36,9 @@ def fit(
 
     Parameters
     ----------
-    source
+    sources
         File with the hierarchy, in any format treeball reads; - for standard input; example:mammals for shipped data.
+        Several files, such as categories and products, are read as one hierarchy.
     output
         Model file to write; by default the name of the source with the ending .parquet, in the current directory.
     resume
@@ -53,12 +55,12 @@ def fit(
     from ..methods._fit import begin
     from ..methods.auto import resolve
 
-    output = output or _default_output(source)
-    require_writable(output, source)
+    output = output or _default_output(sources[0])
+    require_writable(output, *sources)
     checkpoint = output.with_name(output.name + ".checkpoint")
-    require_writable(checkpoint, source)
+    require_writable(checkpoint, *sources)
     checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
-    hierarchy = read(source, reading)
+    hierarchy = read(to_read(sources), reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     choice = resolve(hierarchy, settings.given(), progress=True)

@@ -10,10 +10,11 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import say
+from .sources import Sources, to_read
 
 
 def split(
-    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    sources: Sources,
     *,
     output: Annotated[Path, Parameter(alias="-o")],
     leaves: float | None = None,
@@ -31,8 +32,9 @@ def split(
 
     Parameters
     ----------
-    source
+    sources
         File with the hierarchy, in any format treeball reads; - for standard input; example:mammals for shipped data.
+        Several files, such as categories and products, are read as one hierarchy.
     output
         Folder for the files; it is made if need be.
     leaves
@@ -53,7 +55,7 @@ def split(
     from ..evaluation._split import split as hold_out
     from ..io.readers import read
 
-    hierarchy = read(source, reading)
+    hierarchy = read(to_read(sources), reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     made = hold_out(hierarchy, leaves=leaves, edges=edges, closure=closure, validation=validation, keep=keep, seed=seed)

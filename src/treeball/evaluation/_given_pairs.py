@@ -58,10 +58,13 @@ class GivenPairs:
 
 
 def given_pairs(embedding: Embedding, source: Any, what: str) -> GivenPairs:
-    """Pairs that :func:`treeball.read` reads from `source`, child before parent; `what` names them if need be."""
+    """Pairs that :func:`treeball.read` reads from `source`; `what` names them if need be.
+
+    Where no header says otherwise, children come before parents: pairs that were held out have no structure to tell.
+    """
     from ..io.readers import read
 
-    pairs = read(source, reduce="never", direction="child-parent")
+    pairs = read(source, reduce="never", direction="header")
     names, hierarchy = embedding.names, embedding.hierarchy
     spelled = [names.from_text(name) if isinstance(name, str) else name for name in pairs.names]
     code = np.array([names.index_of(name) if name in names else -1 for name in spelled], np.int64)

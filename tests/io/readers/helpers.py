@@ -230,3 +230,62 @@ def setting_help() -> dict[str, str]:
     """Name -> explanation of every reading setting, from the docstring that the command line's help is made of."""
     parameters = str(ReadSettings.__doc__).split("----------\n")[1]
     return dict(re.findall(r"^    (\w+)\n        (.+)$", parameters, re.MULTILINE))
+
+
+def workbook(sheets: dict[str, Sequence[Sequence[Any]]], first_row: int = 1) -> bytes:
+    """An xlsx file as small as it can be: texts inline, numbers as numbers, None as no cell."""
+    import zipfile
+    from xml.sax.saxutils import escape, quoteattr
+
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+
+    def cell(value: Any, row: int, column: int) -> str:
+        place = f"{chr(65 + column)}{row}"
+        if value is None:
+            return ""
+        if isinstance(value, (int, float)):
+            return f'<c r="{place}"><v>{value}</v></c>'
+        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(value)}</t></is></c>'
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        parts = "".join(
+            f'<Override PartName="/xl/worksheets/sheet{i}.xml" ContentType="{kind}.worksheet+xml"/>'
+            for i in range(1, len(sheets) + 1)
+        )
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType='
+            f'"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" '
+            f'ContentType="{kind}.sheet.main+xml"/>{parts}</Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{office}/officeDocument" '
+            'Target="xl/workbook.xml"/></Relationships>',
+        )
+        listed = "".join(
+            f'<sheet name={quoteattr(name)} sheetId="{i}" r:id="r{i}"/>' for i, name in enumerate(sheets, 1)
+        )
+        archive.writestr(
+            "xl/workbook.xml", f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{listed}</sheets></workbook>'
+        )
+        linked = "".join(
+            f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="worksheets/sheet{i}.xml"/>'
+            for i in range(1, len(sheets) + 1)
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{linked}</Relationships>'
+        )
+        for i, rows in enumerate(sheets.values(), 1):
+            lines = "".join(
+                f'<row r="{row}">{"".join(cell(value, row, column) for column, value in enumerate(values))}</row>'
+                for row, values in enumerate(rows, first_row)
+            )
+            archive.writestr(
+                f"xl/worksheets/sheet{i}.xml", f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData></worksheet>'
+            )
+    return out.getvalue()

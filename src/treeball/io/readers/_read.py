@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module, resources
 from pathlib import Path
@@ -31,6 +33,7 @@ _TEXT_FORMATS = {
     "json": "json_tree",
     "nexus": "nexus",
     "newick": "newick_tree",
+    "levels": "levels",
     "table": "parent_table",
     "edges": "edge_list",
     "yaml": "yaml_tree",
@@ -43,6 +46,8 @@ _FOLDER_FORMATS: dict[str, tuple[Any, str]] = {
     "taxdump": (taxdump, "nodes.dmp"),
 }
 """Format -> module with is_folder() and read_folder(), and the file that tells such a folder."""
+_ONLY_FOR = {"part_of": ("obo", "rdf", "owl"), "language": ("rdf", "owl"), "tree": ("newick_tree", "nexus")}
+"""Setting -> modules of `formats` that have a use for it."""
 _CONTAINER = "columnar"
 """Module for Parquet and Arrow, which say by their first bytes what they are."""
 
@@ -55,7 +60,8 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
     source
         A path, ``"-"`` for standard input, ``"example:mammals"``, ``"wordnet:nouns"`` or ``"wordnet:verbs"`` for an
         installed WordNet, bytes, an open file, or an object: a networkx graph, a pandas, polars or Arrow table, a
-        mapping, an iterable of pairs, a Hierarchy.
+        mapping, an iterable of pairs or of paths such as ``"A > B"``, a Hierarchy. A list of files is read as one
+        hierarchy.
     settings
         How to read it; the default lets the content decide.
     **overrides
@@ -86,8 +92,22 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
         return _read_path(source, chosen)
     from .objects.objects import read_object
 
+    if _are_files(source):
+        return _read_path(source[0], chosen) if len(source) == 1 else _read_several(source, chosen)
     relation = read_object(source, chosen)
     return to_hierarchy(relation, f"the {type(source).__name__}", chosen)
+
+
+def _are_files(source: Any) -> bool:
+    """Whether ``source`` is a list of files: path objects, or texts that all name a file that is there."""
+    if not isinstance(source, (list, tuple)) or not source:
+        return False
+    if all(isinstance(one, os.PathLike) for one in source):
+        return True
+    try:
+        return all(isinstance(one, str) and os.path.isfile(one) for one in source)
+    except ValueError:
+        return False
 
 
 def _settings(settings: ReadSettings | None, overrides: dict[str, Any]) -> ReadSettings:
@@ -147,11 +167,27 @@ def _read_path(given: str | os.PathLike[str], settings: ReadSettings) -> Hierarc
 
 
 def _read_source(given: Any, settings: ReadSettings) -> Hierarchy:
-    return _parse(open_source(given, settings.encoding), settings)
+    return _parse(open_source(given, settings.encoding, settings.sheet), settings)
+
+
+def _read_several(given: Sequence[str | os.PathLike[str]], settings: ReadSettings) -> Hierarchy:
+    """One hierarchy of several files."""
+    from .several import Part, joined
+
+    sources = [open_source(one, settings.encoding, settings.sheet) for one in given]
+    parts = [Part(Path(source.label).name, _relation(source, settings)) for source in sources]
+    digest = hashlib.sha256("".join(source.sha256 for source in sources).encode()).hexdigest()
+    return to_hierarchy(joined(parts, settings), " + ".join(source.label for source in sources), settings, digest)
 
 
 def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
+    return to_hierarchy(_relation(source, settings), source.label, settings, source.sha256)
+
+
+def _relation(source: Source, settings: ReadSettings) -> Relation:
+    """What ``source`` holds, in the format that its content tells."""
     format = _format_of(source, settings)
+    _refuse_unused(source, format, settings)
     try:
         relation: Relation = import_module(f"{__package__}.formats.{format}").read(source, settings)
     except TreeballError:
@@ -164,13 +200,24 @@ def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
             f"check the file, or name its format with {setting('format')}"
         ) from error
     relation.notes.extend(source.notes)
-    return to_hierarchy(relation, source.label, settings, source.sha256)
+    return relation
+
+
+def _refuse_unused(source: Source, format: str, settings: ReadSettings) -> None:
+    """Refuse a setting that this format has no use for: it would be dropped without a word."""
+    for name, formats in _ONLY_FOR.items():
+        value = getattr(settings, name)
+        if value not in (False, "auto") and format not in formats:
+            kinds = ", ".join(_spoken(one) for one in formats)
+            raise InputError(
+                f"{name}={value} is for {kinds}, but {source.label} is read as {_spoken(format)}: leave it out"
+            )
 
 
 def _format_of(source: Source, settings: ReadSettings) -> str:
     """Module that reads ``source``: as asked for, else the one most confident of the content."""
     if source.is_container:
-        if settings.format not in ("auto", "parquet"):
+        if settings.format not in ("auto", "parquet", "levels"):
             raise InputError(f"{source.label} is Parquet or Arrow, not {settings.format}: leave the format out")
         return _CONTAINER
     if settings.format == "parquet":

@@ -59,6 +59,8 @@ def decide(relation: Relation, settings: ReadSettings) -> Decision:
     """Direction of the pairs in ``relation``: forced, stated by the input, or inferred."""
     if relation.direction is not None:
         return Decision(relation.direction, swapped=relation.swapped)
+    if settings.direction == "header":
+        return Decision(relation.default_direction, swapped=relation.swapped)
     if settings.direction != "auto":
         return Decision(settings.direction)
     return replace(infer(relation.child, relation.parent, relation.default_direction), swapped=relation.swapped)

@@ -28,7 +28,7 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> list[tuple[H
     if isinstance(source, (list, tuple)) and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in source):
         return [(child, parent) for child, parent in source]
     reading = reading or ReadSettings()
-    direction = "child-parent" if reading.direction == "auto" else reading.direction
+    direction = "header" if reading.direction == "auto" else reading.direction
     found = read(source, reading, direction=direction, reduce="never")
     repairs = {} if found.report is None else found.report.repairs
     broken = repairs.get("cycle edges", 0) + repairs.get("self-loops", 0)

@@ -17,6 +17,7 @@ from ...engine.cpu.graph import find_back_edges
 from ...errors import InputError
 from ...hierarchy import Hierarchy
 from ...hierarchy.read_report import ReadReport, listed, short
+from ...types import Codes
 from ...words import count
 from .closure import check_closure
 from .direction import Decision, decide
@@ -98,6 +99,8 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
     work.drop(_repeats(len(work.names), work.child, work.parent), "duplicate edges", "{child} -> {parent} is repeated")
     back = find_back_edges(len(work.names), work.child, work.parent)
     work.drop(np.asarray(back, bool), "cycle edges", "{child} -> {parent} closes a cycle")
+    if relation.is_table:
+        _tell_of_several_parents(work, work.child, work.parent)
     _reduce_closure(work)
     return _build(work, decision, sha256)
 
@@ -152,6 +155,18 @@ def _reduce_closure(work: Repairer) -> None:
         )
 
 
+def _tell_of_several_parents(work: Repairer, child: Codes, parent: Codes) -> None:
+    """Say how many nodes have several parents: in a DAG that is as it should be, in a table of ids often a mistake."""
+    several = np.flatnonzero(np.bincount(child, minlength=len(work.names)) > 1)
+    if several.size:
+        first = int(several[0])
+        above = [work.name(int(code)) for code in parent[child == first]]
+        work.notes.append(
+            f"{count(int(several.size), 'node')} with several parents, such as {work.name(first)} "
+            f"(below {listed(above, len(above), 3)})"
+        )
+
+
 def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
     relation, settings = work.relation, work.settings
     n = len(work.names)
@@ -182,6 +197,8 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
         reduced = whole.transitive_reduction()
         (child, parent), weights = reduced.edges(), reduced.parent_weight
         work.notes.append(f"{count(whole.n_edges - reduced.n_edges, 'edge')} that others imply left out")
+    if not relation.is_table:
+        _tell_of_several_parents(work, child, parent)  # of a closure, only those that stay
     report = ReadReport(
         source=work.label,
         format=relation.format,

@@ -11,6 +11,7 @@ Format = Literal[
     "auto",
     "edges",
     "table",
+    "levels",
     "parquet",
     "breadcrumbs",
     "outline",
@@ -25,7 +26,7 @@ Format = Literal[
     "taxdump",
     "directory",
 ]
-DirectionChoice = Literal["auto", "child-parent", "parent-child"]
+DirectionChoice = Literal["auto", "header", "child-parent", "parent-child"]
 
 SEPARATOR_WORDS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 
@@ -39,11 +40,11 @@ class ReadSettings:
     format
         Format of the input; 'auto' decides by content.
     direction
-        Meaning of the first two columns; 'auto' infers it from header and structure.
+        Meaning of the first two columns; 'auto' infers it from header and structure, 'header' from the header alone.
     strict
         Refuse input that needs any repair, naming the first line at fault.
     columns
-        Columns of child, parent and (optionally) weight, or the one of breadcrumbs: header names or numbers from 1.
+        Columns of child, parent and maybe weight, the one of breadcrumbs, or all levels: names or numbers from 1.
     name_column
         Column that holds a readable name for each id: a header name or a number from 1.
     names
@@ -68,6 +69,8 @@ class ReadSettings:
         What to take from a WordNet folder: one parent each, all parents, or all ancestors.
     part_of
         Follow part_of besides is_a in an ontology.
+    sheet
+        Sheet of a workbook: its name, or its number from 1; 'auto' takes the first that holds anything.
     tree
         Which tree of a Newick or NEXUS file: its number from 1, its name, or 'all' for one forest; 'auto' decides.
     language
@@ -90,6 +93,7 @@ class ReadSettings:
     part: Literal["nouns", "verbs"] = "nouns"
     relation: Literal["tree", "dag", "closure"] = "tree"
     part_of: bool = False
+    sheet: str = "auto"
     tree: str = "auto"
     language: str = "auto"
 
@@ -101,6 +105,7 @@ class ReadSettings:
         object.__setattr__(self, "columns", tuple(str(column).strip() for column in columns))
         object.__setattr__(self, "name_column", str(self.name_column))
         object.__setattr__(self, "tree", str(self.tree))
+        object.__setattr__(self, "sheet", str(self.sheet))
         hints = get_type_hints(type(self))
         for setting in fields(self):
             value = getattr(self, setting.name)
@@ -109,10 +114,10 @@ class ReadSettings:
                 raise InputError(f"{setting.name}={value!r} is unknown: choose one of {', '.join(choices)}")
             if not choices and hints[setting.name] in (bool, str) and not isinstance(value, hints[setting.name]):
                 raise InputError(f"{setting.name}={value!r} must be of type {hints[setting.name].__name__}")
-        if len(self.columns) > 3 or "" in self.columns:
+        if (len(self.columns) > 3 and self.format != "levels") or "" in self.columns:
             raise InputError(
                 f"columns={','.join(self.columns)} must name child and parent, and may name weight as a third; or one "
-                "column of breadcrumbs"
+                "column of breadcrumbs; or, with format=levels, a column for each level"
             )
         if len(set(self.columns)) < len(self.columns):
             raise InputError(f"columns={','.join(self.columns)} names a column twice: child and parent must differ")

@@ -16,6 +16,7 @@ import pyarrow as pa
 from ...errors import InputError
 from ...words import count
 from .hints import setting
+from .workbook import is_workbook, sheet_as_csv
 
 _CODECS = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
@@ -23,7 +24,7 @@ _CODECS = {
     "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),
 }
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
+    b"PK\x03\x04": "a zip archive: unpack it and give the file inside",
     b"\xfd7zXZ": "an xz archive: unpack it, or compress with gzip or zstd",
     b"%PDF": "a PDF document: export its table as CSV",
     b"\x89PNG": "a PNG image",
@@ -89,12 +90,20 @@ class Source:
         return self.data.decode("utf-8")
 
 
-def open_source(given: Any, encoding: str = "auto") -> Source:
-    """Read ``given`` (path, ``"-"``, bytes or an open file), decompress it and decode text to UTF-8."""
+def open_source(given: Any, encoding: str = "auto", sheet: str = "auto") -> Source:
+    """Read ``given`` (path, ``"-"``, bytes or an open file), decompress it and decode text to UTF-8.
+
+    A ``sheet`` of a workbook becomes CSV.
+    """
     label, path, raw = _raw_bytes(given)
     if not raw:
         raise InputError(f"{label} is empty: a hierarchy needs at least one line with a child and its parent")
     digest = hashlib.sha256(raw).hexdigest()
+    if is_workbook(raw):
+        data, said = sheet_as_csv(raw, label, sheet)
+        return Source(label, path, data, digest, tuple(said))
+    if sheet != "auto":
+        raise InputError(f"{label} is no workbook, so it has no sheet {sheet!r}: leave the sheet out")
     data = _decompress(raw, label)
     del raw
     if _is_container(data):

@@ -10,7 +10,7 @@ from ....errors import InputError
 from ..relation import Relation
 from ..settings import ReadSettings
 from ..source import Source
-from ..tables.arrow_table import choose_roles, relation_of_table
+from ..tables.arrow_table import choose_roles, names_no_parents, relation_of_table
 from ..tables.columns import Roles
 
 
@@ -35,12 +35,14 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     return relation_of_table(table, f"a {kind} table", source.label, settings, roles)
 
 
-def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles]:
-    """The columns that have a role, and the roles by their place in this smaller table."""
+def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles | None]:
+    """The columns that have a role, and the roles by their place in this smaller table; all where none has one."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(source.data))
     header = file.schema_arrow.names
+    if names_no_parents(header, settings):
+        return file.read(), None
     roles = choose_roles(header, [file.schema_arrow.field(i).type for i in range(len(header))], settings, source.label)
     used = [i for i in (roles.child, roles.parent, roles.weight, roles.label) if i is not None]
     wanted = list(dict.fromkeys(header[i] for i in sorted(used)))

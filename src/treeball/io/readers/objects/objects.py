@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ....errors import InputError
+from ..paths import mark_of, relation_of_paths
 from ..relation import Relation
 from ..settings import ReadSettings
 from ..tables.arrow_table import relation_of_table
@@ -23,6 +24,9 @@ def read_object(value: Any, settings: ReadSettings) -> Relation:
     if kind == "LazyFrame" and hasattr(value, "collect"):
         raise InputError("the LazyFrame holds no rows yet: pass frame.collect()")
     if kind == "Series" and hasattr(value, "dtype"):
+        texts = value.to_list()
+        if all(isinstance(text, str) for text in texts) and mark_of(texts, settings) is not None:
+            return _paths(texts, label, settings)
         raise InputError(
             "the Series is one column, and a hierarchy needs child and parent: pass a DataFrame with both columns, or "
             "dict(zip(children, parents))"
@@ -104,10 +108,14 @@ def _items(items: list[Any], label: str, settings: ReadSettings) -> Relation:
         if are_records(items) or settings.columns:
             return relation_of_records(items, "records", label, settings)
         return nested.interpret(items, "mappings", label, settings)
+    if all(isinstance(item, str) for item in items) and mark_of(items, settings) is not None:
+        return _paths(items, label, settings)
     pairs = []
     for number, item in enumerate(items, start=1):
         if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
-            raise InputError(f"{label}, item {number}: {item!r:.60} is not a pair of child and parent")
+            raise InputError(
+                f"{label}, item {number}: {item!r:.60} is not a pair of child and parent, nor a path such as 'A > B'"
+            )
         pair = tuple(item)
         if len(pair) not in (2, 3):
             raise InputError(
@@ -116,3 +124,10 @@ def _items(items: list[Any], label: str, settings: ReadSettings) -> Relation:
             )
         pairs.append(pair)
     return nested.relation_of_pairs(pairs, "pairs", label)
+
+
+def _paths(texts: list[str], label: str, settings: ReadSettings) -> Relation:
+    """Texts such as "A > B > C", of which the list or column holds one an item."""
+    relation = relation_of_paths(texts, settings, label, mark_of(texts, settings), count_repeats=False)
+    relation.line_of = None
+    return relation

@@ -10,11 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ....errors import InputError
-from ....hierarchy.read_report import listed
+from ....hierarchy.read_report import listed, short
 from ..hints import setting
+from ..paths import mark_of, path_column, relation_of_paths
 from ..relation import Relation
 from ..settings import ReadSettings
-from .columns import Roles, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
+from .columns import Roles, locate, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
+from .dialect import Dialect
+from .levels import level_columns, relation_of_levels
 from .pairs import as_weights, plain_lists, relation_of_columns
 
 
@@ -25,6 +28,10 @@ def relation_of_table(
     header = [str(name) for name in table.column_names]
     if table.num_rows == 0:
         raise InputError(f"{label} has no rows: a hierarchy needs at least one row with a child and its parent")
+    if roles is None and names_no_parents(header, settings):
+        found = _levels_or_paths(table, header, label, settings)
+        if found is not None:
+            return found
     if roles is None:
         roles = choose_roles(header, [table.schema.field(i).type for i in range(len(header))], settings, label)
     roles = with_forced_direction(roles, settings)
@@ -45,6 +52,55 @@ def relation_of_table(
     )
     relation.format = format
     relation.swapped = roles.child > roles.parent and not settings.columns
+    return relation
+
+
+def names_no_parents(header: list[str], settings: ReadSettings) -> bool:
+    """Whether no column is known to be one of parents, so that levels or paths may be what the table holds."""
+    if settings.columns:
+        return len(settings.columns) == 1 or settings.format == "levels"
+    roles = roles_from_header(header)
+    return roles is None or roles.is_membership
+
+
+def _levels_or_paths(table: pa.Table, header: list[str], label: str, settings: ReadSettings) -> Relation | None:
+    """Relation of a table with a column for each level, or with one of paths; None for any other."""
+
+    def texts(place: int) -> list[str]:
+        column = plain_lists(table.column(place))
+        if pa.types.is_nested(column.type):
+            return [""] * len(column)
+        return [text or "" for text in pc.cast(column, pa.string()).to_pylist()]
+
+    if settings.format == "levels" and settings.columns:
+        levels: tuple[int, ...] | None = tuple(locate(one, header, len(header), label) for one in settings.columns)
+    else:
+        levels = None if settings.columns else level_columns(header)
+    if levels is not None:
+        ignored = [name for place, name in enumerate(header) if place not in levels]
+        relation = relation_of_levels([texts(level) for level in levels], ignored)
+    else:
+        head = table.slice(0, 2000)
+        cells = [
+            [str(cell) if cell is not None else "" for cell in head.column(i).to_pylist()] for i in range(len(header))
+        ]
+        rows = tuple(zip(*cells, strict=True))
+        dialect = Dialect(",", False, len(header), tuple(header), 0, True, rows)
+        place = (
+            locate(settings.columns[0], header, len(header), label)
+            if settings.columns
+            else path_column(dialect, settings)
+        )
+        if place is None or mark_of(texts(place)[:2000], settings, columns=True) is None:
+            return None
+        paths = texts(place)
+        relation = relation_of_paths(
+            paths, settings, label, mark_of(paths[:2000], settings, columns=True), count_repeats=False
+        )
+        relation.notes.append(
+            f"column {place + 1} ({short(header[place])}) holds breadcrumbs, the others were not used"
+        )
+    relation.line_of = None
     return relation
 
 

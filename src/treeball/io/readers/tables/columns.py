@@ -35,6 +35,15 @@ _LABEL = _words(
 _WEIGHT = _words("weight weights w strength branchlength length")
 _WEAK = {"source": "target", "from": "to", "subject": "object", "head": "tail", "src": "dst", "fromnodeid": "tonodeid"}
 
+_MEMBER = _words(
+    "sku product productid productcode productsku item itemid itemcode article articleid articlenumber asin ean gtin "
+    "upc isbn mpn partnumber variantid offerid"
+)
+_GROUP = _words(
+    "categoryid category categorycode categorykey categoryname catid cat productcategory productcategoryid class "
+    "classid group groupid department departmentid section sectionid taxonomyid collection collectionid genre genreid"
+)
+
 NULL_WORDS = frozenset(["null", "none", "nan", "na", "n/a", "nil", "\\n", "<na>", "-", "undefined"])
 """Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
 
@@ -63,6 +72,8 @@ class Roles:
         Label column that parents may refer to instead of the ids, or None.
     ignored
         Header names of the columns without a role.
+    is_membership
+        True when the rows are members of groups, such as products of categories, which have their rows elsewhere.
     """
 
     child: int
@@ -74,6 +85,7 @@ class Roles:
     is_table: bool = False
     alternative: int | None = None
     ignored: tuple[str, ...] = ()
+    is_membership: bool = False
 
 
 def plain(cell: object) -> str:
@@ -130,7 +142,21 @@ def _weak_roles(header: Sequence[str], words: list[str]) -> Roles | None:
     others = [i for i in range(len(words)) if i not in (below, weight)]
     if below is not None and len(others) == 1:
         return Roles(below, others[0], weight, direction="child-parent")
-    return None
+    return _membership(header, words) if below is None else None
+
+
+def _membership(header: Sequence[str], words: list[str]) -> Roles | None:
+    """Roles of a table of products and the like, each with its category: ``sku,category_id,title,price``."""
+    groups = [i for i, word in enumerate(words) if word in _GROUP]
+    group = next((i for i in groups if words[i].endswith(("id", "code", "key"))), groups[0] if groups else None)
+    others = [i for i, word in enumerate(words) if word not in _GROUP]
+    found = (_first(words, known, others) for known in (_MEMBER, _ID, _LABEL))
+    member = next((i for i in found if i is not None), None)
+    if group is None or member is None:
+        return None
+    label = _first(words, _LABEL, [i for i in others if i != member])
+    ignored = _ignored(header, {member, group, label})
+    return Roles(member, group, label=label, direction="child-parent", ignored=ignored, is_membership=True)
 
 
 def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
@@ -139,9 +165,11 @@ def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bo
     if not all(cell.strip() for cell in first[1:]) or len(set(words)) < len(words):
         return False
     roles = roles_from_header(first)
-    known = _PARENT | _CHILD | _ID | _LABEL | _WEIGHT | _WEAK.keys() | set(_WEAK.values())
+    known = _PARENT | _CHILD | _ID | _LABEL | _WEIGHT | _WEAK.keys() | set(_WEAK.values()) | _MEMBER | _GROUP
     if roles is not None and sum(word in known or "parent" in word for word in words) >= 2:
-        return True
+        # Words such as "item" and "class" may be nodes as well: then they occur again.
+        below = (cell for row in rest for cell in row) if roles.is_membership else ()
+        return set(first).isdisjoint(below)
     if not rest:
         return False
     # Text above a column of numbers is a header too, unless its names occur below as well.
@@ -203,7 +231,7 @@ def with_name_column(
 
 def with_forced_direction(roles: Roles, settings: ReadSettings) -> Roles:
     """``roles`` with the direction the user forced: it speaks of the columns in the order they stand or were named."""
-    if settings.direction == "auto":
+    if settings.direction in ("auto", "header"):
         return roles
     first, second = (roles.child, roles.parent) if settings.columns else sorted((roles.child, roles.parent))
     child, parent = (first, second) if settings.direction == "child-parent" else (second, first)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..sample import Sample
 from ..settings import ReadSettings
 from .columns import is_number, looks_like_header, roles_from_header
+from .levels import level_columns
 
 # Commas come last: they also occur in names and decimals, on every line if need be.
 _CANDIDATES = ("\t", ";", "|", ",")
@@ -152,12 +153,19 @@ def _dialect_with(separator: str, lines: Sequence[str], settings: ReadSettings) 
         column in first for column in (*settings.columns, settings.name_column) if column and not column.isdigit()
     )
     if len(first) == width and (
-        settings.header == "yes" or (settings.header == "auto" and (named or looks_like_header(first, rows[1:1000])))
+        settings.header == "yes" or (settings.header == "auto" and (named or _is_header(first, rows[1:1000])))
     ):
         header = first
         rows = rows[1:]
     regular = all(len(row) == width for row in rows)
     return Dialect(separator, quoting, width, header, comments, regular, tuple(rows), padding)
+
+
+def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names columns, by their roles or as levels; names of levels do not occur below."""
+    if looks_like_header(first, rest):
+        return True
+    return level_columns(first) is not None and set(first).isdisjoint(cell.strip() for row in rest for cell in row)
 
 
 def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], settings: ReadSettings) -> int:
@@ -177,8 +185,8 @@ def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], setti
     named = any(
         column in last for column in (*settings.columns, settings.name_column) if column and not column.isdigit()
     )
-    is_header = named or settings.header == "yes" or looks_like_header(last, rest)
-    if len(last) == width and settings.header != "no" and is_header and not looks_like_header(rest[0], rest[1:]):
+    is_header = named or settings.header == "yes" or _is_header(last, rest)
+    if len(last) == width and settings.header != "no" and is_header and not _is_header(rest[0], rest[1:]):
         return count - 1
     return count
 

@@ -1,0 +1,155 @@
+"""Paths from a top down, as text: what separates steps, which column of a table holds them, what tree they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...errors import InputError
+from .hints import setting
+from .path_tree import PathTree
+from .relation import MISSING, Relation
+from .settings import ReadSettings
+from .tables.columns import plain, roles_from_header
+from .tables.dialect import Dialect
+
+ARROWS = (" >> ", " -> ", " => ", "->", "=>", " > ", ">>", ">", " » ", " › ", " → ")
+_MARKS = (*ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")
+IN_TABLES = (" >> ", " -> ", " => ", " > ", " » ", " › ", " → ")
+_SLASHES = (" / ", " :: ", " | ")
+_CLOSE_SLASHES = ("/", "::", "|")
+_PRETTY = {">": " > "}
+_SAMPLE = 2000
+ID = re.compile(r"^(?:\d+|\w+://\S+)\s+[-:]\s+")
+"""An id in front of a path, as Google and Shopify write them."""
+
+HEADER_WORDS = frozenset(
+    {"path", "paths", "fullpath", "category", "categories", "categorypath", "categoryname", "breadcrumb", "breadcrumbs"}
+    | {"taxonomy", "hierarchy", "productcategory", "googleproductcategory", "producttype", "categorytree"}
+)
+
+
+def relation_of_paths(
+    texts: Sequence[str], settings: ReadSettings, label: str, mark: str | None, count_repeats: bool = True
+) -> Relation:
+    """Relation in which every node is named by its full path; the line of a pair is the number of its text, from 1.
+
+    Parameters
+    ----------
+    texts
+        The paths; a blank one is none.
+    settings
+        Where they name a column, a column without paths is refused.
+    label
+        How messages call the input.
+    mark
+        What separates steps, or None when nothing does.
+    count_repeats
+        Whether a path that occurs twice is worth counting: not in a table of products.
+    """
+    if mark is None and settings.columns:
+        raise InputError(
+            f"column {settings.columns[0]} of {label} holds no paths such as A > B: name the columns of child "
+            f"and parent, for instance {setting('columns', 'id,parent')}, or {setting('separator')}"
+        )
+    mark = mark or " > "
+    with_ids = bool(texts) and all(ID.match(text) for text in texts)
+    tree = PathTree()
+    complete: set[int] = set()
+    for number, text in enumerate(texts, start=1):
+        node = MISSING
+        for step in steps_of(ID.sub("", text) if with_ids else text, mark):
+            node = tree.add(node, step, number, expect_new=False)
+        if node in complete and count_repeats:
+            tree.repeated += 1
+            tree.first_repeat = tree.first_repeat or number
+        elif node != MISSING:
+            complete.add(node)
+    relation = tree.to_relation("breadcrumbs", _PRETTY.get(mark, mark), full=True)
+    if with_ids:
+        relation.notes.append("the id in front of each path was left out")
+    return relation
+
+
+def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False) -> str | None:
+    """Separator of the steps: the user's, or the first that occurs in half the lines."""
+    given = settings.separator_text
+    if given is not None and not (columns and given in "\t,;"):
+        return given if any(given in line for line in lines) else None
+    if len(lines) > 1 and all(ID.match(line) for line in lines) and any(" > " in line for line in lines):
+        return " > "
+    for mark in _MARKS:
+        if 2 * sum(mark in line for line in lines) >= len(lines) > 0:
+            return mark
+    return None
+
+
+def steps_of(line: str, mark: str) -> list[str]:
+    """Steps of a path; a separator at either end of the line, as in /usr/lib/, makes no empty step."""
+    bare, end = line.strip(), mark.strip()
+    while end and bare.startswith(end):
+        bare = bare[len(end) :].lstrip()
+    while end and bare.endswith(end):
+        bare = bare[: -len(end)].rstrip()
+    return [step.strip() for step in bare.split(mark)] if bare else []
+
+
+def are_paths(paths: Sequence[Sequence[str]], mark: str) -> bool:
+    """Whether lines that begin differently are paths all the same, and no pairs: a top is a top on every line."""
+    tops, below = {path[0] for path in paths if path}, {step for path in paths for step in path[1:]}
+    longest = max(map(len, paths), default=0)
+    return (
+        mark in IN_TABLES
+        and all(len(path) > 1 for path in paths)
+        and tops.isdisjoint(below)
+        and (longest > 2 or mark == " > ")  # "a -> b" may point either way
+    )
+
+
+def path_column(dialect: Dialect | None, settings: ReadSettings) -> int | None:
+    """Number of the only column that holds paths, when the others are no parents; None in any other case."""
+    if dialect is None or not dialect.regular or dialect.separator == " " or len(settings.columns) > 1:
+        return None
+    roles = None if dialect.header is None else roles_from_header(dialect.header)
+    if roles is not None and not roles.is_membership and not settings.columns:
+        return None
+    cells = [[row[i].strip() for row in dialect.rows] for i in range(dialect.width)]
+    given = settings.separator_text
+    choices = ((given,),) if given not in (None, *"\t,;") else (IN_TABLES, _SLASHES, _CLOSE_SLASHES)
+    for marks in choices:
+        found = _path_column(dialect, cells, [mark for mark in marks if mark])
+        if found is not None:
+            return found
+    return None
+
+
+def _path_column(dialect: Dialect, cells: list[list[str]], marks: Sequence[str]) -> int | None:
+    shares = [max(sum(mark in cell for cell in column) for mark in marks) / max(len(column), 1) for column in cells]
+    best = max(range(dialect.width), key=shares.__getitem__)
+    others = [i for i in range(dialect.width) if i != best]
+    if shares[best] <= 0.5 or any(shares[i] > 0.05 for i in others):
+        return None
+    # Elsewhere in the row stands an id, or at least no step of these paths; commas in paths make columns, too.
+    steps = {step.strip() for mark in marks for cell in cells[best] if mark in cell for step in cell.split(mark)}
+    steps.update(cells[best])
+    if any(not steps.isdisjoint(cell for cell in cells[i] if cell) for i in others):
+        return None
+    if marks[0] in (*_SLASHES, *_CLOSE_SLASHES) and not _slashes_are_steps(dialect, best, cells[best], marks):
+        return None
+    identified = any(len(set(cells[i])) == len(cells[i]) > 1 for i in others)
+    return best if dialect.header is not None or identified else None
+
+
+def _slashes_are_steps(dialect: Dialect, column: int, cells: Sequence[str], marks: Sequence[str]) -> bool:
+    """Whether slashes separate steps, rather than the words of a name such as "Coffee / Tea": tops come again.
+
+    Without blanks around them, the header must also speak of paths or categories.
+    """
+    spoken = dialect.header is not None and plain(dialect.header[column]) in HEADER_WORDS
+    if dialect.header is None or (marks[0] in _CLOSE_SLASHES and not spoken):
+        return False
+    mark = max(marks, key=lambda one: sum(one in cell for cell in cells))
+    paths = [steps_of(cell, mark) for cell in cells if cell]
+    tops = {path[0] for path in paths if path}
+    longest = max(map(len, paths), default=0)
+    return len(tops) < len(paths) and (longest > 2 or spoken)

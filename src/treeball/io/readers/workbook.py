@@ -1,0 +1,106 @@
+"""Workbooks (xlsx, xlsm, xlsb, xls, ods): one sheet of them as CSV, which then is read like any other."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import InputError, MissingExtraError
+from ...hierarchy.read_report import listed
+from .hints import setting
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ZIP = b"PK\x03\x04"
+_MOST_GROWTH = 200
+_SPARE = 100_000_000
+
+
+def is_workbook(raw: bytes) -> bool:
+    """Whether the bytes are a workbook, rather than any other zip archive."""
+    if raw.startswith(_OLE):
+        return True
+    if not raw.startswith(_ZIP):
+        return False
+    try:
+        names = zipfile.ZipFile(io.BytesIO(raw)).namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+    return any(name.startswith("xl/workbook") for name in names) or ("content.xml" in names and "mimetype" in names)
+
+
+def sheet_as_csv(raw: bytes, label: str, wanted: str) -> tuple[bytes, list[str]]:
+    """The sheet as CSV in UTF-8, rows on the lines that they have in the sheet, and what to say of it."""
+    try:
+        import python_calamine
+    except ImportError:
+        raise MissingExtraError("python-calamine", "formats", "reading a workbook") from None
+    _refuse_bombs(raw, label)
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
+        names = list(book.sheet_names)
+        sheets = [book.get_sheet_by_index(place) for place in range(len(names))]
+        filled = [place for place, sheet in enumerate(sheets) if sheet.start is not None]
+        chosen = _choose(names, filled, label, wanted)
+        rows = sheets[chosen].to_python(skip_empty_area=True)
+        start = sheets[chosen].start
+    except InputError:
+        raise
+    except Exception as error:  # damaged workbooks raise many kinds
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(f"{label} is a damaged workbook ({reason}): save it again, or save the sheet as CSV") from None
+    except BaseException as error:
+        # A panic of the parser is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"{label} is a damaged workbook: save it again, or save the sheet as CSV") from None
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    out.write("\n" * (start[0] if start else 0))
+    for row in rows:
+        cells = [_text(cell) for cell in row]
+        writer.writerow(cells) if any(cells) else out.write("\n")
+    notes = []
+    if len(filled) > 1:
+        others = [names[place] for place in filled if place != chosen]
+        more = f"{setting('sheet', repr(others[0]))} reads another ({listed(others, len(others), 4)})"
+        notes.append(f"sheet {names[chosen]!r} was read, one of {len(filled)}; {more}")
+    return out.getvalue().encode("utf-8", "backslashreplace"), notes
+
+
+def _choose(names: Sequence[str], filled: Sequence[int], label: str, wanted: str) -> int:
+    if not filled:
+        raise InputError(
+            f"{label} is an empty workbook: a hierarchy needs at least one row with a child and its parent"
+        )
+    if wanted == "auto":
+        return filled[0]
+    if wanted in names:
+        return names.index(wanted)
+    if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(names):
+        return int(wanted) - 1
+    raise InputError(f"{label} has no sheet {wanted!r}: choose from {listed(names, len(names))}, or a number from 1")
+
+
+def _text(cell: Any) -> str:
+    """A cell as one would type it: whole numbers without a decimal point, dates as 2024-12-31."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    if isinstance(cell, (datetime.date, datetime.time)):
+        return cell.isoformat()
+    return str(cell)
+
+
+def _refuse_bombs(raw: bytes, label: str) -> None:
+    """Refuse an archive that says of itself that it unpacks to far more than a workbook does."""
+    if raw.startswith(_ZIP):
+        unpacked = sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(raw)).infolist())
+        if unpacked > _MOST_GROWTH * len(raw) + _SPARE:
+            raise InputError(f"{label} unpacks to {unpacked / 1e9:,.1f} GB, too much for a workbook: save it as CSV")

@@ -1,0 +1,286 @@
+"""Tables as shops export them: levels, paths beside prices, products of categories, workbooks, several files."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.io.readers import helpers
+from tests.io.readers.helpers import Edges, edges_of
+from treeball.errors import InputError, MissingExtraError
+from treeball.io.readers import read
+
+
+def _read(source: Any, **overrides: Any) -> tuple[Edges, str]:
+    hierarchy = read(source.encode() if isinstance(source, str) else source, **overrides)
+    assert hierarchy.report is not None
+    return edges_of(hierarchy), "\n".join(hierarchy.report.notes)
+
+
+def _refused(source: Any, said: str, **overrides: Any) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read(source.encode() if isinstance(source, str) else source, **overrides)
+    assert caught.value.__cause__ is None
+
+
+# Levels
+
+KITCHEN = {
+    ("Home > Kitchen, Dining", "Home"),
+    ("Home > Kitchen, Dining > Pans", "Home > Kitchen, Dining"),
+    ("Home > Kitchen, Dining > Pots", "Home > Kitchen, Dining"),
+}
+ROWS = 'Home,"Kitchen, Dining",Pans\nHome,"Kitchen, Dining",Pots\nHome,,\n'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "L1,L2,L3",
+        "level_1,level_2,level_3",
+        "Category Level 1,Category Level 2,Category Level 3",
+        "cat0,cat1,cat2",
+        "Department,Category,Sub-Category",
+        "Tier 1 Name,Tier 2 Name,Tier 3 Name",
+        "kingdom,family,species",
+    ],
+)
+def test_a_column_for_each_level(header: str) -> None:
+    hierarchy = read(f"{header}\n{ROWS}".encode(), strict=True)
+    assert edges_of(hierarchy) == KITCHEN
+    assert hierarchy.report is not None
+    assert hierarchy.report.format == "columns of levels"
+
+
+def test_levels_among_other_columns() -> None:
+    rows = [("x1", "Home", "Kitchen", "Pans", 3), ("x2", "Home", "Garden", None, 4), ("x3", "Home", "Garden", None, 9)]
+    text = "sku,L1,L2,L3,price\n" + "\n".join(",".join("" if c is None else str(c) for c in row) for row in rows)
+    frame = pandas.DataFrame(rows, columns=["sku", "L1", "L2", "L3", "price"])
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pandas(frame), buffer)
+    expected = {("Home > Kitchen", "Home"), ("Home > Kitchen > Pans", "Home > Kitchen"), ("Home > Garden", "Home")}
+    for source in (text, frame, buffer.getvalue()):
+        edges, notes = _read(source, strict=True)
+        assert edges == expected
+        assert "columns not used: sku, price" in notes
+        assert _read(source, format="levels", columns=("L1", "L3"))[0] == {("Home > Pans", "Home")}
+
+
+def test_the_same_name_in_two_places_is_two_nodes() -> None:
+    hierarchy = read(b"L1,L2\nShoes,Sale\nHats,Sale\n")
+    assert {"Shoes > Sale", "Hats > Sale"} <= set(hierarchy.names)
+
+
+def test_rows_that_continue_the_row_above() -> None:
+    edges, notes = _read("L1;L2;L3\nHome;Kitchen;Pans\n;;Pots\n;Garden;\n")
+    assert edges == {
+        ("Home > Kitchen", "Home"),
+        ("Home > Kitchen > Pans", "Home > Kitchen"),
+        ("Home > Kitchen > Pots", "Home > Kitchen"),
+        ("Home > Garden", "Home"),
+    }
+    assert "2 rows that are empty at the left continue the row above" in notes
+    stairs = {("a > b", "a"), ("a > b > c", "a > b"), ("a > d", "a")}
+    assert _read("a,,\n,b,\n,,c\n,d,\n")[0] == stairs
+
+
+def test_levels_by_name_or_without_a_header() -> None:
+    text = "Main,Sub,Leaf,Price\nw,x,y,1\nw,x,z,2\n"
+    expected = {("w > x", "w"), ("w > x > y", "w > x"), ("w > x > z", "w > x")}
+    assert _read(text, format="levels", columns=("Main", "Sub", "Leaf"))[0] == expected
+    assert _read("w,x,y\nw,x,z\n", format="levels")[0] == expected
+    _refused(text, "no columns such as L1, L2, L3", format="levels", header="yes")
+    _refused(text, "names one level", format="levels", columns="Main")
+    _refused("L1,L2\nA,B\n,C\nA\n", r"line 4: 1 column ", format="levels")
+    _refused("L1,L2,L3\nA,,C\n", r"line 2: a node has no name", strict=True)
+
+
+def test_headers_with_numbers_that_are_no_levels() -> None:
+    _refused("id,value1,value2,value3\na,1,2,3\nb,4,5,6\n", "say which hold child and parent")
+    assert _read("id,parent_id,level1\na,,x\nb,a,y\n")[0] == {("b", "a")}
+
+
+# Paths beside other columns
+
+
+@pytest.mark.parametrize("mark", [" / ", "/", " > ", " >> ", " | ", " :: "])
+def test_paths_beside_a_price(mark: str) -> None:
+    paths = [
+        mark.join(("Home", "Kitchen", "Pans")),
+        mark.join(("Home", "Kitchen", "Pots")),
+        mark.join(("Home", "Garden")),
+    ]
+    expected = {
+        (mark.join(("Home", "Kitchen")), "Home"),
+        (paths[0], mark.join(("Home", "Kitchen"))),
+        (paths[1], mark.join(("Home", "Kitchen"))),
+        (paths[2], "Home"),
+    }
+    text = "name,category,price\n" + "".join(f"p{i},{path},{i}.50\n" for i, path in enumerate(paths))
+    edges, notes = _read(text, strict=True)
+    assert edges == expected
+    assert "column 2 (category) holds breadcrumbs" in notes
+    frame = pandas.DataFrame({"name": ["p", "q", "r"], "category": paths, "price": [1.5, 2.0, 3.0]})
+    assert edges_of(read(frame)) == expected
+    assert edges_of(read(paths)) == edges_of(read(tuple(paths))) == edges_of(read(pandas.Series(paths))) == expected
+
+
+def test_names_with_a_slash_are_no_paths() -> None:
+    assert _read("dog,Coffee / Tea\ncat,Coffee / Tea\n")[0] == {("dog", "Coffee / Tea"), ("cat", "Coffee / Tea")}
+    assert _read("child,parent\na,b / c\nd,b / c\n")[0] == {("a", "b / c"), ("d", "b / c")}
+    assert _read("sku,category\na,b / c\nd,e / f\n")[0] == {("a", "b / c"), ("d", "e / f")}
+    with pytest.raises(InputError, match="nor a path such as"):
+        read(["ab", "cd"])
+
+
+# Members of groups
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sku,category_id\na,1\nb,1\n", {("a", "1"), ("b", "1")}),
+        ("category_id,sku\n1,a\n1,b\n", {("a", "1"), ("b", "1")}),
+        ("product_id,title,category_id,weight\n7,Pan,1,3\n8,Pot,1,4\n", {("Pan", "1"), ("Pot", "1")}),
+        ("Product ID;Category\n7;Home\n8;Home\n", {("7", "Home"), ("8", "Home")}),
+        ("id,category_id\n7,1\n8,1\n", {("7", "1"), ("8", "1")}),
+    ],
+)
+def test_a_header_of_products_and_categories(text: str, expected: Edges) -> None:
+    assert _read(text, strict=True)[0] == expected
+
+
+def test_such_words_may_be_nodes_as_well() -> None:
+    assert _read("item,group\na,item\nb,item\n")[0] == {("item", "group"), ("a", "item"), ("b", "item")}
+
+
+# Several files
+
+CATEGORIES = "id,parent_id,name\n1,,Home\n2,1,Kitchen\n3,1,Garden\n"
+PRODUCTS = "sku,category_id,title,price\nx1,2,Pan,3\nx2,2,Pot,4\nx3,9,Ghost,1\n"
+
+
+def _files(folder: Path, **contents: str) -> list[Path]:
+    paths = [folder / f"{name}.csv" for name in contents]
+    for path, content in zip(paths, contents.values(), strict=True):
+        path.write_text(content)
+    return paths
+
+
+def test_categories_and_products(tmp_path: Path) -> None:
+    files = _files(tmp_path, categories=CATEGORIES, products=PRODUCTS)
+    tree = {("Kitchen", "Home"), ("Garden", "Home"), ("Pan", "Kitchen"), ("Pot", "Kitchen"), ("Ghost", "9")}
+    for given in (files, tuple(files), [str(path) for path in files], files[::-1]):
+        hierarchy = read(given)
+        assert edges_of(hierarchy) == tree
+        report = hierarchy.report
+        assert report is not None
+        assert report.repairs["undefined parents"] == 1
+        assert "products.csv: columns not used: price" in report.notes
+        assert "2 files (" in report.format
+    assert edges_of(read(files, names="id")) >= {("2", "1"), ("x1", "2")}
+    assert edges_of(read([files[0]])) == {("Kitchen", "Home"), ("Garden", "Home")}
+    first, second = read(files).report, read(files[::-1]).report
+    assert first.sha256 != second.sha256
+    with pytest.raises(InputError, match="parent 9 has no row of its own"):
+        read(files, strict=True)
+
+
+def test_categories_given_by_name_and_null(tmp_path: Path) -> None:
+    by_name = "sku,category\nx1,Kitchen\nx2,Garden\nx3,NULL\n"
+    hierarchy = read(_files(tmp_path, categories=CATEGORIES, products=by_name))
+    assert edges_of(hierarchy) >= {("x1", "Kitchen"), ("x2", "Garden")}
+    assert {"x3", "Home"} <= set(hierarchy.names)
+    assert "NULL" not in hierarchy.names
+    assert hierarchy.report is not None
+    assert "2 parents given by label instead of id" in hierarchy.report.notes
+    twice = CATEGORIES.replace("Garden", "Kitchen")
+    assert edges_of(read(_files(tmp_path, categories=twice, products=by_name))) >= {("x1", "Kitchen")}
+
+
+def test_products_with_the_ids_of_categories_are_refused(tmp_path: Path) -> None:
+    files = _files(tmp_path, categories=CATEGORIES, products="id,category_id\n1,2\n7,2\n")
+    with pytest.raises(
+        InputError, match=r"products\.csv and categories\.csv both have rows of the id 1 \(1 id in all\)"
+    ):
+        read(files)
+
+
+def test_two_product_files_may_share_products(tmp_path: Path) -> None:
+    files = _files(
+        tmp_path, categories=CATEGORIES, spring="sku,category_id\nx,2\n", autumn="sku,category_id\nx,3\ny,3\n"
+    )
+    hierarchy = read(files)
+    assert edges_of(hierarchy) >= {("x", "Kitchen"), ("x", "Garden"), ("y", "Garden")}
+    assert hierarchy.report is not None
+    assert "1 node with several parents, such as x (below Kitchen, Garden)" in hierarchy.report.notes
+
+
+def test_an_id_with_two_parents_is_said_aloud() -> None:
+    for text in ("id,parent_id\n1,\n2,1\n3,1\n4,2\n4,3\n", "child,parent\n2,1\n3,1\n4,2\n4,3\n"):
+        assert "1 node with several parents, such as 4 (below 2, 3)" in _read(text)[1]
+    assert "1 node with several parents, such as 3 (below 1, 2)" in _read("id,parent_id\n1,\n2,1\n3,1\n3,2\n")[1]
+    assert "several parents" not in _read(CATEGORIES)[1]
+
+
+# Workbooks
+
+SHEET: list[list[Any]] = [["id", "parent_id", "name"], [1, None, "Home"], [2, 1.0, 'Kitchen, "big"'], [3, 1, "Garden"]]
+IN_SHEET = {('Kitchen, "big"', "Home"), ("Garden", "Home")}
+
+
+def test_a_workbook() -> None:
+    edges, notes = _read(helpers.workbook({"Sheet1": SHEET}), strict=True)
+    assert edges == IN_SHEET
+    assert notes == ""
+    assert _read(helpers.workbook({"empty": [], "Cats": SHEET}, first_row=4))[0] == IN_SHEET
+    levels = [["L1", "L2"], ["Home", "Pans"], [None, "Pots"]]
+    assert _read(helpers.workbook({"a": levels}))[0] == {("Home > Pans", "Home"), ("Home > Pots", "Home")}
+    paths = [["Home > Pans"], ["Home > Pots, big"]]
+    assert _read(helpers.workbook({"a": paths}))[0] == {("Home > Pans", "Home"), ("Home > Pots, big", "Home")}
+
+
+def test_sheets_of_a_workbook() -> None:
+    book = helpers.workbook({"Categories": SHEET, "Other": [["child", "parent"], ["a", "b"], ["c", "b"]]})
+    edges, notes = _read(book)
+    assert edges == IN_SHEET
+    assert "sheet 'Categories' was read, one of 2; sheet='Other'" in notes
+    for sheet in ("Other", 2, "2"):
+        assert _read(book, sheet=sheet)[0] == {("a", "b"), ("c", "b")}
+    _refused(book, "no sheet 'x': choose from Categories, Other", sheet="x")
+    _refused("a,b\nc,b\n", "is no workbook", sheet="1")
+    _refused(helpers.workbook({"Sheet1": []}), "empty workbook")
+    _refused(helpers.workbook({"s": [*SHEET, ["4"], [5, "x", "y"]]}, first_row=3), "line 8.*x has no row", strict=True)
+
+
+def test_archives_that_are_no_workbook(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = helpers.workbook({"Sheet1": SHEET})
+    _refused(book[: len(book) // 2], "zip archive|damaged workbook")
+    plain = io.BytesIO()
+    with zipfile.ZipFile(plain, "w") as archive:
+        archive.writestr("categories.csv", CATEGORIES)
+    _refused(plain.getvalue(), "zip archive: unpack it")
+    _refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600, "damaged workbook")
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b"0" * 150_000_000)
+    _refused(bomb.getvalue(), "unpacks to 0.1 GB, too much")
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(MissingExtraError, match=r"\(extra 'formats'\): install it with  pip install python-calamine"):
+        read(book)
+
+
+# Settings that would be dropped
+
+
+@pytest.mark.parametrize("given", [{"part_of": True}, {"language": "de"}, {"tree": "2"}])
+def test_a_setting_without_use_is_refused(given: dict[str, Any]) -> None:
+    _refused(CATEGORIES, "leave it out", **given)
