@@ -15,15 +15,15 @@ from ..words import count
 from .console import print_json, print_rows, say
 from .lists import Listed, items, whole_numbers
 from .outputs import stem_of
-from .sources import Sources, to_read
+from .sources import to_read
 
 if TYPE_CHECKING:
     from ..experiments import Bench
 
 
 def bench(
-    sources: Sources,
-    *,
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     methods: Listed = None,
     dims: Listed = None,
@@ -43,9 +43,10 @@ def bench(
 
     Parameters
     ----------
-    sources
+    source
         File with the hierarchy, in any format treeball reads; - for standard input; example:mammals for shipped data.
-        Several files, such as categories and products, are read as one hierarchy.
+    more
+        Further files that belong to it, such as products below categories.
     output
         Folder for runs, table and picture; by default the name of the source with -bench, in the current directory.
     methods
@@ -68,8 +69,8 @@ def bench(
     from ..experiments import bench as compare_methods
     from ..io.readers import read
 
-    output = output or Path(f"{stem_of(sources[0])}-bench")
-    hierarchy = read(to_read(sources), reading)
+    output = output or Path(f"{stem_of(source)}-bench")
+    hierarchy = read(to_read(source, more), reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     result = compare_methods(

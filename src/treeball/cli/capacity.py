@@ -8,12 +8,12 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows
-from .sources import Sources, to_read
+from .sources import to_read
 
 
 def capacity(
-    sources: Sources,
-    *,
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *more: str,
     dim: int,
     json: bool = False,
     reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
@@ -25,8 +25,10 @@ def capacity(
 
     Parameters
     ----------
-    sources
-        File with the hierarchy, in any format treeball reads; several files are read as one.
+    source
+        File with the hierarchy, in any format treeball reads.
+    more
+        Further files that belong to it, such as products below categories.
     dim
         Dimension of the space.
     json
@@ -40,7 +42,7 @@ def capacity(
 
     if dim < 2:
         raise InputError(f"dim must be a whole number of at least 2, not {dim}: a tree cannot branch in one dimension")
-    hierarchy = read(to_read(sources), reading)
+    hierarchy = read(to_read(source, more), reading)
     children, nodes = np.unique(np.diff(hierarchy.child_ptr), return_counts=True)
     children, nodes = children[children > 0], nodes[children > 0]
     impossible, roomy = radius_needed_upper(children, dim), radius_needed_lower(children, dim)
@@ -48,10 +50,14 @@ def capacity(
     if json:
         keys = ("children", "nodes", "at_least", "enough")
         print_json(
-            {"source": " ".join(sources), "dim": dim, "capacity": [dict(zip(keys, row, strict=True)) for row in found]}
+            {
+                "source": " ".join((source, *more)),
+                "dim": dim,
+                "capacity": [dict(zip(keys, row, strict=True)) for row in found],
+            }
         )
         return 0
     header = ("children", "nodes", "at least (upper bound)", "enough (lower bound)")
     rows = [(f"{k:,}", f"{n:,}", f"{least:.2f}", f"{enough:.2f}") for k, n, least, enough in found]
-    print_rows(header, rows, f"{' '.join(sources)}: distance from the parent, in {dim} dimensions")
+    print_rows(header, rows, f"{' '.join((source, *more))}: distance from the parent, in {dim} dimensions")
     return 0

@@ -13,15 +13,15 @@ from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows
 from .outputs import stem_of
-from .sources import Sources, to_read
+from .sources import to_read
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
 
 
 def fit(
-    sources: Sources,
-    *,
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     resume: bool = False,
     checkpoint_seconds: float = 30.0,
@@ -36,9 +36,10 @@ def fit(
 
     Parameters
     ----------
-    sources
+    source
         File with the hierarchy, in any format treeball reads; - for standard input; example:mammals for shipped data.
-        Several files, such as categories and products, are read as one hierarchy.
+    more
+        Further files that belong to it, such as products below categories.
     output
         Model file to write; by default the name of the source with the ending .parquet, in the current directory.
     resume
@@ -55,12 +56,12 @@ def fit(
     from ..methods._fit import begin
     from ..methods.auto import resolve
 
-    output = output or _default_output(sources[0])
-    require_writable(output, *sources)
+    output = output or _default_output(source)
+    require_writable(output, source, *more)
     checkpoint = output.with_name(output.name + ".checkpoint")
-    require_writable(checkpoint, *sources)
+    require_writable(checkpoint, source, *more)
     checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
-    hierarchy = read(to_read(sources), reading)
+    hierarchy = read(to_read(source, more), reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     choice = resolve(hierarchy, settings.given(), progress=True)

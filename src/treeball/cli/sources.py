@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-
-Sources = Annotated[list[str], Parameter(name="source", allow_leading_hyphen=True, negative_iterable=())]
-"""One file, ``-`` or ``example:mammals``; or several files, such as categories and products."""
 
 
-def to_read(sources: list[str]) -> str | list[Path]:
-    """What :func:`treeball.read` takes for it."""
-    return sources[0] if len(sources) == 1 else [Path(source) for source in sources]
+def to_read(source: str, more: Sequence[str]) -> str | list[Path]:
+    """What :func:`treeball.read` takes: ``source`` itself, or all files where there are ``more``."""
+    return [Path(one) for one in (source, *more)] if more else source

@@ -10,12 +10,12 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import say
-from .sources import Sources, to_read
+from .sources import to_read
 
 
 def split(
-    sources: Sources,
-    *,
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *more: str,
     output: Annotated[Path, Parameter(alias="-o")],
     leaves: float | None = None,
     edges: float | None = None,
@@ -32,9 +32,10 @@ def split(
 
     Parameters
     ----------
-    sources
+    source
         File with the hierarchy, in any format treeball reads; - for standard input; example:mammals for shipped data.
-        Several files, such as categories and products, are read as one hierarchy.
+    more
+        Further files that belong to it, such as products below categories.
     output
         Folder for the files; it is made if need be.
     leaves
@@ -55,7 +56,7 @@ def split(
     from ..evaluation._split import split as hold_out
     from ..io.readers import read
 
-    hierarchy = read(to_read(sources), reading)
+    hierarchy = read(to_read(source, more), reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     made = hold_out(hierarchy, leaves=leaves, edges=edges, closure=closure, validation=validation, keep=keep, seed=seed)
