@@ -314,6 +314,7 @@ def test_anchors_of_yaml() -> None:
         ("digraph G {\n a -> b;\n c -> b;\n}\n", ["Graphviz DOT", "networkx"]),
         ("// made by hand\nstrict graph {\n a -- b\n}\n", ["Graphviz DOT"]),
         ("graph [\n  directed 1\n  node [\n    id 1\n  ]\n]\n", ["GML", "networkx.read_gml"]),
+        ("Prefix: : <http://e/>\nOntology: <http://e>\nClass: :a\n  SubClassOf: :b\n", ["Manchester", "RDF/XML"]),
         ("*Vertices 2\n1 a\n2 b\n*Arcs\n1 2\n", ["Pajek"]),
         ('{"@context": "https://schema.org", "@id": "x"}', ["JSON-LD", "not fetched", "Turtle"]),
         ('{"@context": {"a": "b"}, oops', ["not valid JSON-LD"]),

@@ -105,6 +105,17 @@ def test_a_term_without_a_parent_hangs_below_its_genus() -> None:
     assert ("T:4", "T:2") not in _read(TERMS + defined + "is_a: T:1\n")[0]
 
 
+def test_a_part_of_something_is_still_a_kind_of_its_genus() -> None:
+    defined = "\n[Term]\nid: T:4\nintersection_of: T:2\nintersection_of: part_of T:1\nrelationship: part_of T:1\n"
+    assert _read(TERMS + defined, part_of=True, reduce="never")[0] == {("T:2", "T:1"), ("T:4", "T:2"), ("T:4", "T:1")}
+
+
+def test_two_stanzas_of_one_term_are_joined() -> None:
+    edges, notes = _read(TERMS + "\n[Term]\nid: T:2\nis_a: T:3\n\n[Term]\nid: T:3\n")
+    assert edges == {("T:2", "T:1"), ("T:2", "T:3")}
+    assert "1 stanza of a term that was there before joined with the first" in notes
+
+
 def test_terms_without_any_is_a() -> None:
     edges, notes = _read("[Term]\nid: D:1\nname: a\n\n[Term]\nid: D:2\nname: \n")
     assert edges == set()

@@ -51,6 +51,7 @@ ROWS = 'Home,"Kitchen, Dining",Pans\nHome,"Kitchen, Dining",Pots\nHome,,\n'
         "Department,Category,Sub-Category",
         "Tier 1 Name,Tier 2 Name,Tier 3 Name",
         "kingdom,family,species",
+        "country,state,city",
     ],
 )
 def test_a_column_for_each_level(header: str) -> None:
@@ -133,6 +134,12 @@ def test_paths_beside_a_price(mark: str) -> None:
     assert edges_of(read(paths)) == edges_of(read(tuple(paths))) == edges_of(read(pandas.Series(paths))) == expected
 
 
+def test_paths_beside_numbers_need_no_header() -> None:
+    expected = {("Home / Kitchen", "Home"), ("Home / Kitchen / Pans", "Home / Kitchen"), ("Home / Yard", "Home")}
+    assert _read("Home / Kitchen / Pans,3\nHome / Yard,3\n")[0] == expected
+    assert _read("3\tHome > Pans\n3\tHome > Pots\n")[0] == {("Home > Pans", "Home"), ("Home > Pots", "Home")}
+
+
 def test_names_with_a_slash_are_no_paths() -> None:
     assert _read("dog,Coffee / Tea\ncat,Coffee / Tea\n")[0] == {("dog", "Coffee / Tea"), ("cat", "Coffee / Tea")}
     assert _read("child,parent\na,b / c\nd,b / c\n")[0] == {("a", "b / c"), ("d", "b / c")}
@@ -152,6 +159,9 @@ def test_names_with_a_slash_are_no_paths() -> None:
         ("product_id,title,category_id,weight\n7,Pan,1,3\n8,Pot,1,4\n", {("Pan", "1"), ("Pot", "1")}),
         ("Product ID;Category\n7;Home\n8;Home\n", {("7", "Home"), ("8", "Home")}),
         ("id,category_id\n7,1\n8,1\n", {("7", "1"), ("8", "1")}),
+        ("ProductID,ProductName,CategoryID\n7,Pan,1\n8,Pot,1\n", {("Pan", "1"), ("Pot", "1")}),
+        ("category_id,category_name,parent_category\n1,Home,\n2,Pans,Home\n", {("Pans", "Home")}),
+        ("employee,manager\nbob,alice\neve,alice\n", {("bob", "alice"), ("eve", "alice")}),
     ],
 )
 def test_a_header_of_products_and_categories(text: str, expected: Edges) -> None:

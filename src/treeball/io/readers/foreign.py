@@ -33,6 +33,10 @@ _FOREIGN: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"(?:\s*Creator\b[^\n]*)?\s*graph\s*\[\s*(?:\w+\s+\S+\s+)*?node\s*\["),
         "GML: " + _NETWORKX.format("read_gml"),
     ),
+    (
+        re.compile(r"\s*(?:Prefix:\s+[\w.\-]*:\s*<|Ontology:\s*<)"),
+        "OWL in Manchester syntax: save it as RDF/XML, Turtle or in functional syntax",
+    ),
     (re.compile(r"\s*\*Vertices\s+\d", re.IGNORECASE), "a Pajek network: " + _NETWORKX.format("read_pajek")),
 )
 _XML = re.compile(r"\s*(?:<\?xml\s|<!DOCTYPE\s|<!--|<([A-Za-z][\w:.\-]*)(?:\s+[\w:.\-]+\s*=\s*[\"'][^<]*|\s*)>)")

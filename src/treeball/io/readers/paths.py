@@ -10,7 +10,7 @@ from .hints import setting
 from .path_tree import PathTree
 from .relation import MISSING, Relation
 from .settings import ReadSettings
-from .tables.columns import plain, roles_from_header
+from .tables.columns import is_number, plain, roles_from_header
 from .tables.dialect import Dialect
 
 ARROWS = (" >> ", " -> ", " => ", "->", "=>", " > ", ">>", ">", " » ", " › ", " → ")
@@ -134,19 +134,23 @@ def _path_column(dialect: Dialect, cells: list[list[str]], marks: Sequence[str])
     steps.update(cells[best])
     if any(not steps.isdisjoint(cell for cell in cells[i] if cell) for i in others):
         return None
-    if marks[0] in (*_SLASHES, *_CLOSE_SLASHES) and not _slashes_are_steps(dialect, best, cells[best], marks):
+    numbers = bool(others) and all(is_number(cell) for i in others for cell in cells[i] if cell)
+    if marks[0] in (*_SLASHES, *_CLOSE_SLASHES) and not _slashes_are_steps(dialect, best, cells[best], marks, numbers):
         return None
-    identified = any(len(set(cells[i])) == len(cells[i]) > 1 for i in others)
+    identified = numbers or any(len(set(cells[i])) == len(cells[i]) > 1 for i in others)
     return best if dialect.header is not None or identified else None
 
 
-def _slashes_are_steps(dialect: Dialect, column: int, cells: Sequence[str], marks: Sequence[str]) -> bool:
+def _slashes_are_steps(
+    dialect: Dialect, column: int, cells: Sequence[str], marks: Sequence[str], numbers: bool
+) -> bool:
     """Whether slashes separate steps, rather than the words of a name such as "Coffee / Tea": tops come again.
 
-    Without blanks around them, the header must also speak of paths or categories.
+    Without blanks around them, the header must also speak of paths or categories; without a header, all other columns
+    must be numbers.
     """
     spoken = dialect.header is not None and plain(dialect.header[column]) in HEADER_WORDS
-    if dialect.header is None or (marks[0] in _CLOSE_SLASHES and not spoken):
+    if (dialect.header is None and not numbers) or (marks[0] in _CLOSE_SLASHES and not spoken):
         return False
     mark = max(marks, key=lambda one: sum(one in cell for cell in cells))
     paths = [steps_of(cell, mark) for cell in cells if cell]

@@ -70,7 +70,9 @@ class Terms:
         for child, parent, line in kept:
             builder.edge(builder.node(child), builder.node(parent), line=line or 0)
         placed = {child for child, parent, _ in kept if child != parent}
-        by_genus = self._hang_below_genera(builder, placed)
+        kinds = {child for child, parent, _ in self.parents if child != parent and parent not in self.obsolete}
+        by_genus = self._hang_below_genera(builder, kinds)
+        placed |= kinds
         for term in self.declared:
             if term not in placed and term not in self.obsolete:
                 builder.edge(builder.node(term), MISSING, line=0)
@@ -83,7 +85,7 @@ class Terms:
         return relation
 
     def _hang_below_genera(self, builder: RelationBuilder, placed: set[str]) -> int:
-        """Edges from terms that have no other parent to their genera; such terms are then ``placed``. -> how many."""
+        """Edges to their genera from terms stated to be kinds of nothing, which then are ``placed``; -> how many."""
         number = 0
         for term, genera in self.genera.items():
             usable = [one for one in dict.fromkeys(genera) if one not in self.obsolete and one != term]

@@ -63,6 +63,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             if term:
                 raise InputError(f"{where}: not valid OBO (a second id in one [Term]); begin another [Term] above it")
             term = _identifier(value, where, tag)
+            stanzas["repeated"] += term in terms.declared
             terms.declared[term] = None
             continue
         if not term and tag in (*_NEEDED, "relationship", "intersection_of", "name"):
@@ -111,6 +112,9 @@ def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator
     if other:
         yield f"{count(other.total(), 'line')} of other kinds passed over ({kinds_of(other)})"
     del stanzas["Term"]
+    repeated = stanzas.pop("repeated", 0)
+    if repeated:
+        yield f"{count(repeated, 'stanza')} of a term that was there before joined with the first"
     if stanzas:
         yield f"{count(stanzas.total(), 'stanza')} that are no terms passed over ({kinds_of(stanzas)})"
     if not terms.parents:

@@ -19,18 +19,20 @@ def _words(text: str) -> frozenset[str]:
 
 _PARENT = _words(
     "parent parentid parentname parents parentnode parentkey parentcode parenttaxid broader broaderid hypernym "
-    "hypernyms superclass super supertype supercategory subclassof isa memberof belongsto ancestor above"
+    "hypernyms superclass super supertype supercategory subclassof isa memberof belongsto ancestor above manager "
+    "managerid reportsto supervisor"
 )
 _CHILD = _words(
     "child childid childname childnode narrower narrowerid hyponym hyponyms subclass sub subtype subcategory "
-    "descendant below"
+    "descendant below employee employeeid"
 )
 _ID = _words(
     "id nodeid node key code uuid guid identifier alias taxid taxonid conceptid categoryid termid itemid synset uri "
     "iri slug"
 )
 _LABEL = _words(
-    "name label title displayname nodename term preflabel scientificname categoryname category text description"
+    "name label title displayname nodename term preflabel scientificname categoryname category text productname "
+    "producttitle itemname description"
 )
 _WEIGHT = _words("weight weights w strength branchlength length")
 _WEAK = {"source": "target", "from": "to", "subject": "object", "head": "tail", "src": "dst", "fromnodeid": "tonodeid"}
@@ -125,7 +127,7 @@ def roles_from_header(header: Sequence[str]) -> Roles | None:
         label=label,
         direction="child-parent",
         is_table=words[child] in _ID or label is not None,
-        alternative=label if not bare or bare in ("id", "s") else None,
+        alternative=label if not bare.endswith("id") or bare == "id" else None,
         ignored=_ignored(header, {child, parent, label, _first(words, _WEIGHT, others)}),
     )
 

@@ -24,6 +24,7 @@ _SEQUENCES = tuple(
         "segment family class commodity",
         "sector department maincategory category subcategory subsubcategory",
         "sector department maincategory categoryname subcategoryname",
+        "continent country region state province county city",
     )
 )
 _NOTHING = frozenset(["", "null", "none", "nan", "n/a", "<na>"])
@@ -56,12 +57,12 @@ def _numbered(words: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _ranked(words: Sequence[str]) -> tuple[int, ...] | None:
-    """Columns whose words are known to follow each other: at least three, or two that speak of categories."""
+    """Columns whose words are known to follow each other: three, two that speak of categories, or all there are."""
     bare = [word.removesuffix("title") if word not in ("title", "name") else word for word in words]
     for sequence in _SEQUENCES:
         places = [bare.index(rank) for rank in sequence if rank in bare]
         retail = sum("category" in bare[place] for place in places)
-        if len(places) >= 3 or (retail >= 2 and len(words) > 2):
+        if len(places) >= 3 or (retail >= 2 and len(words) > 2) or len(places) == len(words) == 2:
             return tuple(places)
     return None
 
