@@ -40,7 +40,7 @@ def test_the_added_root_of_a_model_is_no_node(model_first, tmp_path, monkeypatch
     sources = ["model.parquet", "products.csv"] if model_first else ["products.csv", "model.parquet"]
     assert run(["compare", *sources, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record == {"common": 7, "added": [], "removed": [], "renamed": [], "reparented": []}
+    assert record == {"common": 7, "added": [], "removed": [], "renamed": [], "reparented": [], "relabelled": []}
 
 
 def test_a_model_keeps_all_parents_and_its_numbers_are_those_of_the_file(tmp_path, monkeypatch, capsys):
@@ -50,4 +50,4 @@ def test_a_model_keeps_all_parents_and_its_numbers_are_those_of_the_file(tmp_pat
     treeball.fit(pairs, dim=2).save("model.parquet")
     assert run(["compare", "numbers.csv", "model.parquet", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record == {"common": 6, "added": [], "removed": [], "renamed": [], "reparented": []}
+    assert record == {"common": 6, "added": [], "removed": [], "renamed": [], "reparented": [], "relabelled": []}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,10 @@ class Changes:
     renamed
         (old, new) of nodes that are probably the same: of the nodes in both versions, the same are their children; or,
         having none, the one is all that went and the other all that came below the same parents, and they are spelled
-        alike, the parent's name left out where both begin with it, as paths do.
+        alike, the parent's name left out where both begin with it, as paths do. Nobody guesses where nodes have ids
+        beside their labels, in either version: an id is the same node or it is not.
+    relabelled
+        (node, label before, label after) of nodes in both, where both versions have labels; None for no label.
     reparented
         (node, parents before, parents after) of nodes in both.
     common
@@ -38,9 +41,10 @@ class Changes:
     renamed: tuple[tuple[Hashable, Hashable], ...]
     reparented: tuple[tuple[Hashable, tuple[Hashable, ...], tuple[Hashable, ...]], ...]
     common: int
+    relabelled: tuple[tuple[Hashable, str | None, str | None], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.renamed or self.reparented)
+        return bool(self.added or self.removed or self.renamed or self.reparented or self.relabelled)
 
     def to_dict(self) -> dict[str, Any]:
         """A record for JSON, with names as text."""
@@ -53,18 +57,20 @@ class Changes:
                 {"node": str(node), "from": [str(name) for name in old], "to": [str(name) for name in new]}
                 for node, old, new in self.reparented
             ],
+            "relabelled": [{"node": str(node), "from": old, "to": new} for node, old, new in self.relabelled],
         }
 
 
 def diff(before: Hierarchy, after: Hierarchy) -> Changes:
-    """Compare two hierarchies by the names of their nodes."""
+    """Compare two hierarchies by the names of their nodes, ids where they have ids."""
     old, new = _parents(before), _parents(after)
     kinds = [{isinstance(name, str) for name in side} for side in (old, new)]
     if {True} in kinds and {False} in kinds:  # a file may hold as text what a table or a model holds as numbers
         old, new = _as_text(old), _as_text(new)
     removed = [name for name in old if name not in new]
     added = [name for name in new if name not in old]
-    renamed = _renamed(old, new, removed, added)
+    has_ids = before.names.has_labels or after.names.has_labels
+    renamed = [] if has_ids else _renamed(old, new, removed, added)
     now = dict(renamed)
     reparented = [
         (name, parents, new[name])
@@ -78,7 +84,19 @@ def diff(before: Hierarchy, after: Hierarchy) -> Changes:
         tuple(renamed),
         tuple(reparented),
         len(old) - len(removed),
+        tuple(_relabelled(before, after)),
     )
+
+
+def _relabelled(before: Hierarchy, after: Hierarchy) -> Iterator[tuple[Hashable, str | None, str | None]]:
+    """Nodes of both that have another label in the second; nothing where one of the two has no labels at all."""
+    if not (before.names.has_labels and after.names.has_labels):
+        return
+    labels = {str(name): label for name, label in zip(after.names, after.labels, strict=True)}
+    for name, label in zip(before.names, before.labels, strict=True):
+        now = labels.get(str(name), label)
+        if now != label:
+            yield name, label, now
 
 
 def _parents(hierarchy: Hierarchy) -> dict[Hashable, tuple[Hashable, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,30 +40,37 @@ class Edit:
         return cls(hierarchy, np.arange(hierarchy.n_nodes), np.zeros(hierarchy.n_nodes, np.bool_))
 
 
-def add_edges(edit: Edit, pairs: Pairs) -> Edit:
-    """Hang new nodes below old ones and below each other; edges that are there already change nothing."""
+def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
+    """Hang new nodes below old ones and below each other; edges that are there already change nothing.
+
+    Parameters
+    ----------
+    pairs
+        (child, parent) by their ids. Where nothing describes them, what is no id may be a label or a synonym of an old
+        node.
+    described
+        Labels and synonyms of the new nodes, by their ids.
+    """
     hierarchy = edit.hierarchy
     names, n = hierarchy.names, hierarchy.n_nodes
     if not pairs:
         raise InputError("there is no new node: the list of edges is empty")
-    numeric = _are_numbers(hierarchy)
-    code: dict[Hashable, int] = {}
-
-    def code_of(name: Hashable) -> int:
-        known = names.from_text(name) if isinstance(name, str) else name
-        return int(names.index_of(known)) if known in names else code.get(_as_stored(name, numeric), -1)
-
     for child, parent in pairs:
         for name in (child, parent):
             if not isinstance(name, Hashable) or name is None or (isinstance(name, str) and not name.strip()):
                 raise InputError(
                     f"no node can be named {name!r}, as in the edge from {child!r} to {parent!r}: correct it"
                 )
-        if code_of(child) < 0:
-            code[_as_stored(child, numeric)] = n + len(code)
+    numeric = _are_numbers(hierarchy)
+    given = dict.fromkeys(name for pair in pairs for name in pair)
+    code = _known_codes(names, given, by_label=described is None or not described.has_labels)
+    added: dict[Hashable, int] = {}
+    for child, _ in pairs:
+        if child not in code:
+            code[child] = added.setdefault(_as_stored(child, numeric), n + len(added))
     edges: dict[tuple[int, int], None] = {}
     for child, parent in pairs:
-        low, high = code_of(child), code_of(parent)
+        low, high = code[child], code.get(parent, added.get(_as_stored(parent, numeric), -1))
         if high < 0:
             close = names.close_matches(str(parent))
             hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ": add an edge for it"
@@ -73,36 +80,65 @@ def add_edges(edit: Edit, pairs: Pairs) -> Edit:
         if low < n:
             parents = hierarchy.parents_of(low)
             if high not in parents:
-                has = f"below {names[int(parents[0])]!r}" if parents.size else "the root"
+                has = f"below {names.shown(int(parents[0]))!r}" if parents.size else "the root"
                 raise InputError(
-                    f"{child!r} is in the model already, {has} and not below {parent!r}: "
-                    "give the new node another name, or move the old one with reparent"
+                    f"{_shown(names, low, child)} is in the model already, {has} and not below "
+                    f"{_shown(names, high, parent)}: give the new node another name, or move the old one with reparent"
                 )
             continue
         edges[low, high] = None
-    if not code:
+    if not added:
         return edit
     old_child, old_parent = hierarchy.edges()
-    added = np.array(list(edges), np.int64).reshape(-1, 2)
+    new = np.array(list(edges), np.int64).reshape(-1, 2)
     weights = hierarchy.parent_weight
     made = _made(
-        _extended(names, list(code)),
-        np.concatenate([old_child, added[:, 0]]),
-        np.concatenate([old_parent, added[:, 1]]),
-        None if weights is None else np.concatenate([weights, np.ones(len(added))]),
+        names.extended(_new_names(list(added), described)),
+        np.concatenate([old_child, new[:, 0]]),
+        np.concatenate([old_parent, new[:, 1]]),
+        None if weights is None else np.concatenate([weights, np.ones(len(new))]),
         hierarchy.virtual_root,
     )
     return Edit(
         made,
-        np.concatenate([edit.origin, np.full(len(code), -1)]),
-        np.concatenate([edit.loose, np.ones(len(code), np.bool_)]),
+        np.concatenate([edit.origin, np.full(len(added), -1)]),
+        np.concatenate([edit.loose, np.ones(len(added), np.bool_)]),
     )
+
+
+def _known_codes(names: Names, given: Iterable[Hashable], *, by_label: bool) -> dict[Hashable, int]:
+    """Codes of those of the names that an old node has as its id or, by label, that mean one."""
+    spelled = {name: names.from_text(name) if isinstance(name, str) else name for name in given}
+    code = {name: int(names.index_of(known)) for name, known in spelled.items() if known in names}
+    if by_label and (names.has_labels or names.synonyms is not None):
+        others = [name for name in spelled if name not in code]
+        for name, found in names.candidates(others).items():
+            if len(found) > 1:
+                raise InputError(names.several_nodes(name, found))
+            code[name] = found[0]
+    return code
+
+
+def _new_names(added: list[Hashable], described: Names | None) -> Names:
+    """Names of new nodes, with the labels and synonyms that are known of them."""
+    made = Names.of(pa.array(added, pa.string()) if all(isinstance(name, str) for name in added) else added)
+    if described is None:
+        return made
+    rows = [described.look_up(name) for name in added]
+    labels = [described.labels[row[0]] if row else None for row in rows]
+    lists = described.synonyms
+    return made.described(labels, None if lists is None else [lists[row[0]].as_py() if row else [] for row in rows])
+
+
+def _shown(names: Names, code: int, given: Hashable) -> str:
+    """An old node for a sentence, with its label; a new one as it was given."""
+    return repr(names.shown(code)) if code < len(names) and names.has_labels else repr(given)
 
 
 def remove_nodes(edit: Edit, nodes: Iterable[Hashable]) -> Edit:
     """Remove nodes and all that hangs below them and nowhere else."""
     hierarchy = edit.hierarchy
-    waiting = [int(hierarchy.names.index_of(name)) for name in nodes]
+    waiting = [hierarchy.names.find(name) for name in nodes]
     if hierarchy.root in waiting:
         raise InputError(
             f"{hierarchy.names[hierarchy.root]!r} is the root and cannot be removed: nothing would be left"
@@ -129,7 +165,7 @@ def remove_nodes(edit: Edit, nodes: Iterable[Hashable]) -> Edit:
     stays = ~gone[child] & ~gone[parent]
     weights, virtual = hierarchy.parent_weight, hierarchy.virtual_root
     made = _made(
-        _taken(hierarchy.names, kept),
+        hierarchy.names.subset(kept),
         code[child[stays]],
         code[parent[stays]],
         None if weights is None else weights[stays],
@@ -139,20 +175,26 @@ def remove_nodes(edit: Edit, nodes: Iterable[Hashable]) -> Edit:
 
 
 def rename_nodes(edit: Edit, names: Mapping[Hashable, Hashable]) -> Edit:
-    """Give nodes other names; two may swap theirs."""
+    """Give nodes other names; two may swap theirs. What was named is what changes: an id, or else the label."""
     hierarchy = edit.hierarchy
-    codes = [int(hierarchy.names.index_of(name)) for name in names]
-    changed = list(hierarchy.names)
+    codes = [hierarchy.names.find(name) for name in names]
+    changed, labels = list(hierarchy.names), list(hierarchy.labels)
     numeric = _are_numbers(hierarchy)
-    for code, name in zip(codes, names.values(), strict=True):
+    for old, code, name in zip(names, codes, names.values(), strict=True):
         if name is None or (isinstance(name, str) and not name.strip()):
             raise InputError(f"{changed[code]!r} cannot be renamed to {name!r}: give a name that is not empty")
-        changed[code] = _as_stored(name, numeric)
+        if labels[code] is not None and labels[code] == old:
+            labels[code] = str(name)
+        else:
+            changed[code] = _as_stored(name, numeric)
     if len(set(changed)) < len(changed):
         taken = next(name for name in names.values() if changed.count(_as_stored(name, numeric)) > 1)
         raise InputError(f"there is a node named {taken!r} already: choose another name")
     child, parent = hierarchy.edges()
-    made = _made(_like(hierarchy.names, changed), child, parent, hierarchy.parent_weight, hierarchy.virtual_root)
+    renamed = hierarchy.names.renamed(changed)
+    if labels != list(hierarchy.labels):
+        renamed = renamed.described(labels, renamed.synonyms)
+    made = _made(renamed, child, parent, hierarchy.parent_weight, hierarchy.virtual_root)
     return Edit(made, edit.origin, edit.loose)
 
 
@@ -162,7 +204,7 @@ def reparent_nodes(edit: Edit, parents: Mapping[Hashable, Hashable]) -> Edit:
     child, parent = (np.array(one) for one in hierarchy.edges())
     tops = []
     for name, target in parents.items():
-        node, above = int(hierarchy.names.index_of(name)), int(hierarchy.names.index_of(target))
+        node, above = hierarchy.names.find(name), hierarchy.names.find(target)
         if node == hierarchy.root:
             raise InputError(f"{name!r} is the root and cannot hang below {target!r}")
         first, last = hierarchy.parent_ptr[node], hierarchy.parent_ptr[node + 1]
@@ -205,20 +247,3 @@ def _as_stored(name: Hashable, numeric: bool) -> Hashable:
     if numeric and isinstance(name, str) and name.removeprefix("-").isdecimal():
         return int(name)
     return name
-
-
-def _extended(names: Names, added: Sequence[Hashable]) -> Names:
-    if names.kind == "str" and all(isinstance(name, str) for name in added):
-        old = names.to_arrow()
-        return Names.of(pa.concat_arrays([old, pa.array(added, old.type)]))
-    return Names.of([*names, *added])
-
-
-def _taken(names: Names, codes: NDArray[np.int64]) -> Names:
-    return _like(names, names.take(codes))
-
-
-def _like(names: Names, values: list[Hashable]) -> Names:
-    if names.kind == "str" and all(isinstance(name, str) for name in values):
-        return Names.of(pa.array(values, names.to_arrow().type))
-    return Names.of(values)

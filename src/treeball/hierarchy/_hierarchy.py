@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..types import Codes, Mask, Pointers
 from ._edges import checked_codes, checked_edges, checked_weights
 from ._statistics import Statistics, statistics_of
+from .labels import Labels
 from .names import Names
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ class Hierarchy:
     Attributes
     ----------
     names
-        Sequence of the names; ``names[code]`` and ``names.index_of(name)``.
+        Sequence of the names, ids where the input has ids; ``names[code]`` and ``names.index_of(name)``, and
+        ``names.find(text)`` for what people say: an id, a label or a synonym.
+    labels
+        What people call the nodes, a sequence of text, None where there is no label.
     parent_ptr, parent_idx
         Parents of node i in the order given, ``parent_idx[parent_ptr[i]:parent_ptr[i+1]]``. int64 (n+1,) and int32
         (m,).
@@ -78,6 +82,8 @@ class Hierarchy:
         parent: ArrayLike,
         *,
         weights: ArrayLike | None = None,
+        labels: Iterable[str | None] | None = None,
+        synonyms: Iterable[Iterable[str]] | None = None,
         virtual_root: int | None = None,
         report: ReadReport | None = None,
     ) -> Hierarchy:
@@ -86,11 +92,16 @@ class Hierarchy:
         Parameters
         ----------
         names
-            Distinct names of the n nodes: any sequence of hashables, or a pyarrow string array.
+            Distinct names of the n nodes: any sequence of hashables, a pyarrow string array, or Names of another
+            hierarchy, with their labels.
         child, parent
             Codes (m,) into ``names`` of the edges child -> parent.
         weights
             Finite weights (m,) of the edges.
+        labels
+            What people call the nodes, (n,), None where there is no label.
+        synonyms
+            What else the nodes are found by, other ids included: a list for each of the n nodes.
         virtual_root
             Code of the root when it was added to join several.
         report
@@ -102,6 +113,8 @@ class Hierarchy:
             If the edges hold a self-loop, a repeat or a cycle, or leave more than one root.
         """
         names = Names.of(names)
+        if labels is not None or synonyms is not None:
+            names = names.described(labels, synonyms)
         names.require_distinct()
         edges = checked_edges(names, child, parent)
         n, m, root = len(names), edges.parent_idx.size, edges.root
@@ -143,10 +156,22 @@ class Hierarchy:
     def __len__(self) -> int:
         return self.n_nodes
 
+    @property
+    def labels(self) -> Labels:
+        """What people call the nodes, None where there is no label."""
+        return self.names.labels
+
     def __repr__(self) -> str:
         shape = "tree" if self.is_tree else "DAG"
         root = "virtual root" if self.virtual_root is not None else f"root {self.names[self.root]!r}"
         return f"<Hierarchy: {shape} of {self.n_nodes:,} nodes, {self.n_edges:,} edges, {root}>"
+
+    def described(
+        self, labels: Iterable[str | None] | None = None, synonyms: Iterable[Iterable[str]] | None = None
+    ) -> Hierarchy:
+        """The same hierarchy with these labels (n,), None where there is none, and lists of synonyms (n,)."""
+        names = self.names.described(labels, synonyms)
+        return Hierarchy(**{name: vars(self)[name] for name in Hierarchy.__annotations__} | {"names": names})
 
     def edges(self) -> tuple[Codes, Codes]:
         """Codes (m,) of the children, ascending, and of their parents, aligned with ``parent_idx``."""
@@ -183,7 +208,7 @@ class Hierarchy:
         return self._neighbours(node, self.child_ptr, self.child_idx)
 
     def _neighbours(self, node: int | str, ptr: Pointers, idx: Codes) -> Codes | list[Hashable]:
-        code = self.names.index_of(node) if isinstance(node, str) else range(self.n_nodes)[node]
+        code = self.names.find(node) if isinstance(node, str) else range(self.n_nodes)[node]
         found = idx[ptr[code] : ptr[code + 1]]
         return self.names.take(found) if isinstance(node, str) else found
 

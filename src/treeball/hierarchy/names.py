@@ -1,11 +1,10 @@
-"""Names: the sequence of distinct node names, and the way back from a name to its code."""
+"""Names: what nodes are known by and what people call them, and the way back from either to a code."""
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,218 +12,236 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ._ids import BRIEF, Ids, is_broken
+from .close_names import CloseNames
+from .labels import Labels
+from .lookup_keys import LookupKeys, clean_labels, clean_synonyms
 
-if TYPE_CHECKING:
-    from .close_names import CloseNames
+__all__ = ["Names"]
 
-_BATCH = 65_536
-_SCANS_BEFORE_LOOKUP = 8  # a few single questions are cheaper by scanning than by a dict of millions of names
-_BRIEF = reprlib.Repr()
-_BRIEF.maxtuple, _BRIEF.maxlist, _BRIEF.maxstring, _BRIEF.maxother = 3, 3, 200, 200
+_CANDIDATES = 5
 
 
-class Names(Sequence[Hashable]):
+class Names(Ids):
     """Immutable sequence of node names; ``names[code]`` is a name and ``index_of(name)`` its code.
 
-    Text names given as a pyarrow array stay in it, so that millions of them need no Python object each; any
-    other sequence of hashables (text, integers, tuples, ...) is kept as a tuple.
+    A name is the identity of a node: its id where the input has ids. People call a node by its label, where it has one,
+    or by a synonym, and :meth:`find` knows what they mean. Text given as pyarrow arrays stays in them, so that millions
+    of names need no Python object each; names of any other kind (integers, tuples, ...) are kept as a tuple.
 
     Parameters
     ----------
     values
-        A pyarrow array, a NumPy array or an iterable of hashables.
+        Distinct names: a pyarrow array, a NumPy array or an iterable of hashables.
+    labels
+        A pyarrow array of strings (n,), null where there is none; see :meth:`described` for anything else.
+    synonyms
+        A pyarrow array of lists of strings (n,): what else leads to a node, other ids included.
     """
 
-    def __init__(self, values: Any) -> None:
-        self._text: pa.Array | None = None
-        self._values: tuple[Hashable, ...] = ()
-        self._scans = 0
-        if isinstance(values, pa.ChunkedArray):
-            values = values.combine_chunks()
-        if isinstance(values, pa.Array):
-            if values.null_count:
-                raise ValueError(f"name {pc.index(pc.is_null(values), True).as_py()} is null")
-            if pa.types.is_dictionary(values.type):
-                values = values.dictionary_decode()
-            if _is_text(values.type):
-                self._text = values
-            else:
-                self._values = tuple(values.to_pylist())
-        elif isinstance(values, np.ndarray):
-            self._values = tuple(values.tolist())
-        else:
-            self._values = tuple(values)
+    def __init__(self, values: Any, labels: pa.Array | None = None, synonyms: pa.Array | None = None) -> None:
+        super().__init__(values)
+        self._labels = None if labels is None or labels.null_count == len(labels) else labels
+        self._synonyms = None if synonyms is None or not len(synonyms.flatten()) else synonyms
 
     @classmethod
     def of(cls, values: Any) -> Names:
         """``values`` itself when it is a Names, else a new one."""
         return values if isinstance(values, Names) else cls(values)
 
-    def __len__(self) -> int:
-        return len(self._values) if self._text is None else len(self._text)
+    def described(self, labels: Any = None, synonyms: Any = None) -> Names:
+        """The same names with labels (n,), None where there is none, and with lists of synonyms (n,)."""
+        return Names(
+            self._values if self._text is None else self._text,
+            None if labels is None else clean_labels(labels, self.as_text()),
+            None if synonyms is None else clean_synonyms(synonyms, len(self)),
+        )
 
-    @overload
-    def __getitem__(self, index: int) -> Hashable: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Hashable]: ...
-    def __getitem__(self, index: int | slice) -> Hashable | list[Hashable]:
-        if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
-        if self._text is None:
-            return self._values[index]
-        name: str = self._text[range(len(self))[index]].as_py()
-        return name
+    def subset(self, codes: Iterable[int] | NDArray[Any]) -> Names:
+        """The names of some nodes, with their labels and synonyms."""
+        index = pa.array(codes, pa.int64())
+        values = self.take(index.to_pylist()) if self._text is None else self._text.take(index)
+        return Names(values, *(None if one is None else one.take(index) for one in (self._labels, self._synonyms)))
 
-    def take(self, codes: Iterable[int] | NDArray[Any]) -> list[Hashable]:
-        """Names of many codes at once."""
-        if self._text is None:
-            return [self._values[code] for code in codes]
-        names: list[Hashable] = self._text.take(pa.array(codes, pa.int64())).to_pylist()
-        return names
+    def extended(self, others: Names) -> Names:
+        """These names and others after them, with the labels and synonyms of both."""
+        values: Any = [*self, *others]
+        if self.kind == others.kind == "str":
+            values = _joined(self.to_arrow(), others.to_arrow())
+        labels, synonyms = (
+            None
+            if one is None and other is None
+            else _joined(_or_nulls(one, len(self), kind), _or_nulls(other, len(others), kind))
+            for one, other, kind in (
+                (self._labels, others._labels, pa.string()),
+                (self._synonyms, others._synonyms, pa.list_(pa.string())),
+            )
+        )
+        return Names(values, labels, synonyms)
 
-    def __iter__(self) -> Iterator[Hashable]:
-        if self._text is None:
-            yield from self._values
-        else:
-            for first in range(0, len(self), _BATCH):
-                yield from self._text.slice(first, _BATCH).to_pylist()
-
-    def __contains__(self, name: object) -> bool:
-        return self._find(name) >= 0
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Names):
-            return NotImplemented
-        if self._text is not None and other._text is not None and self._text.type == other._text.type:
-            return bool(self._text.equals(other._text))
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = ", ".join(repr(name) for name in self[:3]) + (", ..." if len(self) > 3 else "")
-        return f"<Names: {len(self):,} ({shown})>"
+    def renamed(self, values: Sequence[Hashable]) -> Names:
+        """Other names for the same nodes, which keep labels and synonyms."""
+        as_text = self.kind == "str" and all(isinstance(name, str) for name in values)
+        return Names(pa.array(values, pa.string()) if as_text else values, self._labels, self._synonyms)
 
     @cached_property
-    def kind(self) -> Literal["str", "int", "other"]:
-        """Whether all names are text, all are integers, or neither."""
-        if self._text is not None:
-            return "str"
-        types = {type(name) for name in self._values}
-        if all(issubclass(one, str) for one in types):
-            return "str"
-        if all(issubclass(one, (int, np.integer)) and one is not bool for one in types):
-            return "int"
-        return "other"
+    def labels(self) -> Labels:
+        """What people call the nodes, None for those that have no label."""
+        return Labels(pa.nulls(len(self), pa.string()) if self._labels is None else self._labels)
 
-    @cached_property
-    def _lookup(self) -> dict[Hashable, int]:
-        lookup = {name: code for code, name in enumerate(self)}
-        if len(lookup) < len(self):
-            twice = next(name for code, name in enumerate(self) if lookup[name] != code)
-            raise ValueError(f"two nodes are named {twice!r}")
-        return lookup
+    @property
+    def has_labels(self) -> bool:
+        """Whether any node has a label."""
+        return self._labels is not None
 
-    def require_distinct(self) -> None:
-        """Raise ValueError when a name occurs twice, or TypeError when one cannot be hashed."""
-        if self._text is None or self._n_distinct < len(self):
-            _ = self._lookup
+    @property
+    def synonyms(self) -> pa.Array | None:
+        """What else leads to the nodes: a pyarrow array of lists of strings (n,); None where there are none."""
+        return self._synonyms
 
-    @cached_property
-    def _n_distinct(self) -> int:
-        return len(pc.unique(self._text))
+    def look_up(self, name: Hashable) -> list[int]:
+        """Codes of the nodes that `name` may mean: that of this id, else all of this label, else all of this synonym.
 
-    def _find(self, name: object) -> int:
-        """Code of ``name``, or -1."""
-        try:
-            hash(name)
-        except TypeError:
-            return -1
-        if self._text is None or "_lookup" in self.__dict__ or self._scans >= _SCANS_BEFORE_LOOKUP:
-            return self._lookup.get(name, -1)
-        self._scans += 1
-        if not isinstance(name, str) or _is_broken(name):
-            return -1
-        code: int = pc.index(self._text, pa.scalar(name, self._text.type)).as_py()
-        return code
+        An integer may be spelled, and ``label [id]``, as :meth:`shown` writes it, means what it says.
+        """
+        code = self._by_id(name)
+        if code >= 0:
+            return [code]
+        if not isinstance(name, str) or is_broken(name):
+            return []
+        for keys in self.other_keys:
+            found = keys.codes_of(name)
+            if found:
+                return found
+        return self._by_shown(name)
 
-    def index_of(self, name: Hashable) -> int:
-        """Code of a name; InputError with close matches when there is no such node."""
-        code = self._find(name)
-        if code < 0:
-            raise InputError(self._no_such_node(name))
-        return code
+    def find(self, name: Hashable) -> int:
+        """Code of the node that `name` means, see :meth:`look_up`; InputError when it is none, or one of several."""
+        codes = self.look_up(name)
+        if len(codes) == 1:
+            return codes[0]
+        raise InputError(self.several_nodes(name, codes) if codes else self._no_such_node(name))
 
-    def index_of_many(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
-        """Codes, int32, of many names; InputError names the first that does not exist."""
+    def find_many(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
+        """Codes, int32, of the nodes that many names mean; InputError names the first that means none, or several."""
         wanted = list(names)
-        text = None if "_lookup" in self.__dict__ else self._text
-        if text is not None and all(isinstance(name, str) and not _is_broken(name) for name in wanted):
-            found = pc.index_in(pa.array(wanted, text.type), value_set=text)
-            codes = np.asarray(pc.fill_null(found, -1), np.int32)
-        else:
-            codes = np.fromiter((self._find(name) for name in wanted), np.int32, len(wanted))
-        missing = np.flatnonzero(codes < 0)
-        if missing.size:
-            more = f" ({missing.size - 1:,} more are missing)" if missing.size > 1 else ""
-            raise InputError(self._no_such_node(wanted[missing[0]]) + more)
+        codes = self._codes_of(wanted)
+        missing = np.flatnonzero(codes < 0).tolist()
+        meant = self.candidates(wanted[place] for place in missing)
+        for place in missing:
+            found = meant.get(wanted[place]) or self.look_up(wanted[place])
+            if not found:
+                lost = sum(wanted[other] not in meant for other in missing)
+                more = f" ({lost - 1:,} more are missing)" if lost > 1 else ""
+                raise InputError(self._no_such_node(wanted[place]) + more)
+            if len(found) > 1:
+                raise InputError(self.several_nodes(wanted[place], found))
+            codes[place] = found[0]
         return codes
 
-    def to_arrow(self) -> pa.Array:
-        """Names as a pyarrow string array; InputError when two different names have the same text."""
-        if self._text is not None:
-            return self._text
-        text = pa.array([str(name) for name in self._values], pa.string())
-        if pc.count_distinct(text).as_py() < len(self):
-            seen: dict[str, Hashable] = {}
-            for name in self._values:
-                other = seen.setdefault(str(name), name)
-                if other != name:
-                    raise InputError(
-                        f"the names {other!r} ({type(other).__name__}) and {name!r} ({type(name).__name__}) "
-                        "are different but have the same text: rename one of them"
-                    )
-        return text
+    def candidates(self, names: Iterable[Hashable]) -> dict[Hashable, list[int]]:
+        """Codes of the nodes that have each of the names as a label, else as a synonym; of those that lead anywhere."""
+        texts = [name for name in dict.fromkeys(names) if isinstance(name, str) and not is_broken(name)]
+        found: dict[Hashable, list[int]] = {}
+        for keys in self.other_keys:
+            found.update(keys.codes_of_many([text for text in texts if text not in found]))
+        return found
 
-    def from_text(self, text: str) -> Hashable:
-        """The name that a person means who typed `text`: itself, or the integer it spells where names are integers."""
-        if text not in self and text.removeprefix("-").isdecimal() and int(text) in self:
-            return int(text)
-        return text
+    def shown(self, code: int) -> str:
+        """A node as people read it: ``label [id]``, or its name where it has no label."""
+        return self.shown_of([code])[0]
 
-    def _no_such_node(self, name: object) -> str:
-        start = f"no node named {_BRIEF.repr(name)}"
-        if isinstance(name, tuple) and self.kind != "other":
-            return f"{start}: a tuple is one name; for several nodes give a list"
-        close = self.close_matches(str(name))
-        if close:
-            return f"{start}; did you mean {', '.join(repr(match) for match in close)}?"
-        example = f" (they look like {self[0]!r})" if len(self) else ""
-        return f"{start} among the {len(self):,} there are{example}"
+    def shown_of(self, codes: Iterable[int] | NDArray[Any]) -> list[str]:
+        """Many nodes as people read them: ``label [id]``, or the name where there is no label."""
+        names = self.take(codes)
+        if self._labels is None:
+            return [str(name) for name in names]
+        labels = self.labels.take(codes)
+        return [str(n) if label is None else f"{label} [{n}]" for n, label in zip(names, labels, strict=True)]
 
-    def close_matches(self, text: str, most: int = 3) -> list[Hashable]:
-        """Names nearest in spelling to ``text`` whatever the case, best first, then names that start with it.
+    def called(self, codes: Iterable[int] | NDArray[Any]) -> list[str]:
+        """What to write beside many nodes in a picture: the label, or the name where there is no label."""
+        labels = self.labels.take(codes)
+        return [str(n) if label is None else label for n, label in zip(self.take(codes), labels, strict=True)]
 
-        Of a name that is a path ("Kitchen > Cookware > Woks") the last step counts alone where it is more alike.
-        The first question prepares the names (`close_names`); then it takes milliseconds among millions.
-        """
-        return self.take(self._spellings.nearest(text, most)) if text and len(self) else []
+    def shown_as(self, names: Iterable[Hashable]) -> list[str]:
+        """Many names as people read them; what is no name of a node stays as it is."""
+        given = list(names)
+        if self._labels is None:
+            return [str(name) for name in given]
+        codes = self._codes_of(given)
+        known = codes >= 0
+        texts = iter(self.shown_of(codes[known]))
+        return [next(texts) if is_known else str(name) for name, is_known in zip(given, known.tolist(), strict=True)]
+
+    def labels_by_name(self, names: Iterable[Hashable]) -> dict[str, str]:
+        """Labels by the names, as text, of those nodes that have one."""
+        given = list(dict.fromkeys(names))
+        if self._labels is None:
+            return {}
+        labels = self.labels.take(self.index_of_many(given))
+        return {str(name): label for name, label in zip(given, labels, strict=True) if label is not None}
+
+    def several_nodes(self, name: Hashable, codes: Sequence[int]) -> str:
+        """The sentence that a name means several nodes."""
+        some = ", ".join(self.shown_of(codes[:_CANDIDATES])) + (", ..." if len(codes) > _CANDIDATES else "")
+        return f"{BRIEF.repr(name)} may be any of {len(codes):,} nodes: {some}; give the id of one"
+
+    def _by_id(self, name: Hashable) -> int:
+        """Code of the node of this id, though an integer may be spelled, or a spelled one given as integer; or -1."""
+        code = self._find(name)
+        if code < 0 and isinstance(name, str) and name.removeprefix("-").isdecimal():
+            return self._find(int(name))
+        if code < 0 and isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+            return self._find(str(int(name)))
+        return code
+
+    def _by_shown(self, text: str) -> list[int]:
+        """The node that ``label [id]`` stands for, if there is one."""
+        if self._labels is None or not text.endswith("]"):
+            return []
+        for cut in (at for at in range(len(text)) if text.startswith(" [", at)):
+            code = self._by_id(text[cut + 2 : -1])
+            if code >= 0 and self.labels[code] == text[:cut]:
+                return [code]
+        return []
+
+    @cached_property
+    def other_keys(self) -> tuple[LookupKeys, ...]:
+        """What leads to nodes besides their ids; what the first knows, the second is not asked for."""
+        keys = [] if self._labels is None else [LookupKeys(self._labels)]
+        if self._synonyms is not None:
+            owner = np.repeat(np.arange(len(self)), pc.fill_null(self._synonyms.value_lengths(), 0).to_numpy())
+            keys.append(LookupKeys(self._synonyms.flatten(), owner))
+        return tuple(keys)
+
+    # ---- spelling ----
+
+    def _close_codes(self, text: str, most: int) -> list[int]:
+        """A node counts by its label, too."""
+        if self._labels is None:
+            return super()._close_codes(text, most)
+        places = super()._close_codes(text, 2 * most)  # a node may be near by its name and by its label
+        return list(dict.fromkeys(self._labelled[at - len(self)] if at >= len(self) else at for at in places))[:most]
+
+    def _suggested(self, names: list[Hashable]) -> Sequence[Hashable]:
+        return names if self._labels is None else self.shown_as(names)
+
+    @cached_property
+    def _labelled(self) -> list[int]:
+        """Codes of the nodes that have a label."""
+        codes: list[int] = np.flatnonzero(np.asarray(pc.is_valid(self._labels))).tolist()
+        return codes
 
     @cached_property
     def _spellings(self) -> CloseNames:
-        from .close_names import CloseNames
-
-        return CloseNames(self._text if self._text is not None else pa.array(map(str, self._values), pa.string()))
-
-
-def _is_text(arrow_type: pa.DataType) -> bool:
-    return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
+        texts = self.as_text()
+        return CloseNames(texts if self._labels is None else _joined(texts, self._labels.drop_null()))
 
 
-def _is_broken(text: str) -> bool:
-    """Whether a text has half a surrogate pair, as Python reads bytes of a command line that are no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+def _joined(one: pa.Array, other: pa.Array) -> pa.Array:
+    return pa.concat_arrays([one, other.cast(one.type)])
+
+
+def _or_nulls(values: pa.Array | None, n: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(n, kind) if values is None else values
