@@ -67,7 +67,7 @@ parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "t
 out = parser.parse_args().out
 out.mkdir(parents=True, exist_ok=True)
 
-# 1. Read it. Terms are named by their ids unless one asks for labels; synonyms are passed over.
+# 1. Read it, with terms named by their labels. By default ids name them, and labels are shown; here there is no need.
 write_obo(out / "instruments.obo")
 ontology = treeball.read(out / "instruments.obo", names="label")
 several = [ontology.names[node] for node in range(len(ontology)) if len(ontology.parents_of(node)) > 1]

@@ -150,8 +150,9 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
     def _rows(self, names: list[Any]) -> NDArray[np.int64]:
         known = self.embedding_.names
         if self.unknown == "error":
-            return known.index_of_many(names).astype(np.int64)
-        return np.array([known.index_of(name) if name in known else len(known) for name in names], np.int64)
+            return known.find_many(names).astype(np.int64)
+        found = [known.look_up(name) for name in names]
+        return np.array([codes[0] if len(codes) == 1 else len(known) for codes in found], np.int64)
 
 
 def _columns(X: Any) -> list[list[Any]]:

@@ -41,7 +41,7 @@ def ask(
     question
         What to ask.
     nodes
-        Names of nodes, exactly as in the hierarchy.
+        Ids, labels or synonyms of nodes, exactly as in the hierarchy.
     source
         Answer from distances alone, where the nodes within its reach are a node's parents or ancestors, or from the
         hierarchy.
@@ -54,7 +54,7 @@ def ask(
     """
     from ..embedding._questions import doubt_of
     from ..io.model_file import load
-    from .node_arguments import questions
+    from .node_arguments import Spoken, questions
 
     if depth is not None and question != "subtree":
         raise InputError("--depth goes with the question subtree")
@@ -64,22 +64,24 @@ def ask(
     if doubt:
         say(f"{doubt}: --from hierarchy knows them")
     answers = _answers(embedding, question, asked, source, depth)
+    mentioned = [(*names, *_nodes_in(answer)) for names, answer in zip(asked, answers, strict=True)]
+    spoken = Spoken(embedding.names, [name for some in mentioned for name in some])
     if json:
-        for names, answer in zip(asked, answers, strict=True):
-            print_json(_record(question, names, answer))
+        for names, answer, nodes_named in zip(asked, answers, mentioned, strict=True):
+            print_json(_record(question, names, answer) | spoken.labels(*nodes_named))
     elif question in ("parent", "common-ancestor"):
-        texts = ["none" if answer is None else str(answer) for answer in answers]
-        rows = [(*map(str, names), text) for names, text in zip(asked, texts, strict=True)]
+        texts = ["none" if answer is None else spoken.shown(answer) for answer in answers]
+        rows = [(*map(spoken.shown, names), text) for names, text in zip(asked, texts, strict=True)]
         print_rows(None, rows if len(rows) > 1 else [(texts[0],)])
     elif question == "is-ancestor":
         for (above, below), answer in zip(asked, answers, strict=True):
             verb = "is an ancestor" if answer else "is no ancestor"
-            print(f"{above} {verb} of {below} (score {answer.score:.4f})")
+            print(f"{spoken.shown(above)} {verb} of {spoken.shown(below)} (score {answer.score:.4f})")
     else:
         for place, (names, answer) in enumerate(zip(asked, answers, strict=True)):
             if len(asked) > 1:
-                print(("\n" if place else "") + " to ".join(map(str, names)) + ":")
-            lines = answer if question != "subtree" else _outline(embedding, names[0], source, depth)
+                print(("\n" if place else "") + " to ".join(map(spoken.shown, names)) + ":")
+            lines = map(spoken.shown, answer) if question != "subtree" else _outline(embedding, names[0], source, depth)
             for line in list(lines) or ["none"]:
                 print(line)
     return 0
@@ -120,9 +122,17 @@ def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str
     return {**shown, key: [plain(name) for name in answer] if isinstance(answer, list) else plain(answer)}
 
 
+def _nodes_in(answer: Any) -> list[Any]:
+    """The nodes that an answer names."""
+    if isinstance(answer, list):
+        return answer
+    return [] if answer is None or hasattr(answer, "score") else [answer]
+
+
 def _outline(embedding: Embedding, name: Any, source: Source, depth: int | None) -> Iterator[str]:
     from ..embedding._answers import outline
 
     tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
-    for code, level in outline(tree, embedding.names.index_of(name), depth):
-        yield "  " * level + str(tree.names[code])
+    rows = list(outline(tree, embedding.names.index_of(name), depth))
+    for text, (_, level) in zip(tree.names.shown_of([code for code, _ in rows]), rows, strict=True):
+        yield "  " * level + text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from .console import print_json, print_rows, print_table
 if TYPE_CHECKING:
     from ..evaluation._compare import Comparison
     from ..hierarchy._diff import Changes
+    from ..hierarchy.names import Names
 
 _LISTED = 10
 
@@ -54,8 +55,9 @@ def compare(
     if all(saved):
         from ..evaluation._compare import compare as compare_models
 
-        found = compare_models(load(first), load(second), objective, threads=threads)
-        print_json(found.to_dict()) if json else _show(found, first, second)
+        models = load(first), load(second)
+        found = compare_models(*models, objective, threads=threads)
+        print_json(found.to_dict()) if json else _show(found, first, second, _shown(*(one.names for one in models)))
         return 0
     from ..hierarchy import diff
 
@@ -64,11 +66,20 @@ def compare(
         for source, is_saved in zip((first, second), saved, strict=True)
     )
     changes = diff(before, after)
-    print_json(changes.to_dict()) if json else _show_changes(changes)
+    print_json(changes.to_dict()) if json else _show_changes(changes, _shown(before.names, after.names))
     return 0
 
 
-def _show(found: Comparison, first: str, second: str) -> None:
+def _shown(before: Names, after: Names) -> Callable[[Hashable], str]:
+    """How people read a node of either version: with its label of the second, if it is there."""
+
+    def shown(name: Hashable) -> str:
+        return (after if after.look_up(name) else before).shown_as([name])[0]
+
+    return shown
+
+
+def _show(found: Comparison, first: str, second: str, shown: Callable[[Hashable], str]) -> None:
     header = ("", first, second)
     labels = {"map": ("MAP", ".4f"), "mean_rank": ("mean rank", ".3f"), "hits_at_1": ("hits@1", ".4f")}
     rows = [(label, *(format(value, form) for value in found.scores[key])) for key, (label, form) in labels.items()]
@@ -82,28 +93,33 @@ def _show(found: Comparison, first: str, second: str) -> None:
             f"{count(len(found.names), 'node')} in both moved by {far['0.5']:.3g} in the median, 9 of 10 by at most "
             f"{far['0.9']:.3g}, the farthest by {far['1']:.3g} (a median edge is {found.edge:.3g} long)"
         )
-        movers = [(str(name), f"{apart:.3g}") for name, apart in found.top_movers(_LISTED) if apart > 0]
+        movers = [(shown(name), f"{apart:.3g}") for name, apart in found.top_movers(_LISTED) if apart > 0]
         if movers:
             print_table(movers, "moved most")
     for title, pairs in (("fell ill", found.fell_ill), ("healed", found.healed)):
-        print(f"{title}: {count(len(pairs), 'pair')}" + _some([f"{a} below {b}" for a, b in pairs]))
+        print(f"{title}: {count(len(pairs), 'pair')}" + _some(pairs, lambda pair: " below ".join(map(shown, pair))))
     if found.changes:
-        _show_changes(found.changes)
+        _show_changes(found.changes, shown)
 
 
-def _show_changes(changes: Changes) -> None:
+def _show_changes(changes: Changes, shown: Callable[[Hashable], str]) -> None:
     print(f"nodes in both: {changes.common:,}")
-    print(f"added: {len(changes.added):,}" + _some(changes.added))
-    print(f"removed: {len(changes.removed):,}" + _some(changes.removed))
-    print(f"probably renamed: {len(changes.renamed):,}" + _some([f"{old} -> {new}" for old, new in changes.renamed]))
-    moved = [f"{node}: {_joined(old)} -> {_joined(new)}" for node, old, new in changes.reparented]
-    print(f"hang elsewhere: {len(moved):,}" + _some(moved))
+    print(f"added: {len(changes.added):,}" + _some(changes.added, shown))
+    print(f"removed: {len(changes.removed):,}" + _some(changes.removed, shown))
+    renamed = _some(changes.renamed, lambda pair: f"{pair[0]} -> {pair[1]}")
+    print(f"probably renamed: {len(changes.renamed):,}" + renamed)
+    if changes.relabelled:
+        relabelled = _some(changes.relabelled, lambda one: f"{one[0]}: {one[1] or 'none'} -> {one[2] or 'none'}")
+        print(f"have another label: {len(changes.relabelled):,}" + relabelled)
+
+    def moved(one: tuple[Hashable, Sequence[Hashable], Sequence[Hashable]]) -> str:
+        node, old, new = one
+        return f"{shown(node)}: {' -> '.join(', '.join(map(shown, some)) or 'no parent' for some in (old, new))}"
+
+    print(f"hang elsewhere: {len(changes.reparented):,}" + _some(changes.reparented, moved))
 
 
-def _some(items: Sequence[Any]) -> str:
-    shown = "; ".join(str(item) for item in items[:_LISTED])
-    return f"  ({shown}{'; ...' if len(items) > _LISTED else ''})" if items else ""
-
-
-def _joined(names: Sequence[Any]) -> str:
-    return ", ".join(str(name) for name in names) or "no parent"
+def _some(items: Sequence[Any], shown: Callable[[Any], str]) -> str:
+    """The first few items in brackets; nothing of none."""
+    listed = "; ".join(shown(item) for item in items[:_LISTED])
+    return f"  ({listed}{'; ...' if len(items) > _LISTED else ''})" if items else ""

@@ -23,7 +23,7 @@ def distance(
     model
         Model file that treeball fit wrote.
     nodes
-        Two names, or more in pairs.
+        Ids, labels or synonyms of two nodes, or of more in pairs.
     source
         Distance of the geometry, or edges of the hierarchy by way of a common ancestor.
     from_file
@@ -33,17 +33,19 @@ def distance(
     """
     from ..io.model_file import load
     from ..words import json_number
-    from .node_arguments import plain, questions
+    from .node_arguments import Spoken, plain, questions
 
     embedding = load(model)
     pairs = questions(embedding.names, nodes, from_file, size=2)
     first, second = ([pair[side] for pair in pairs] for side in (0, 1))
     far = embedding.distance(first, second, source).tolist()
+    spoken = Spoken(embedding.names, [*first, *second])
     if json:
         for a, b, d in zip(first, second, far, strict=True):
-            print_json({"a": plain(a), "b": plain(b), "distance": json_number(d)})
+            print_json({"a": plain(a), "b": plain(b), "distance": json_number(d), **spoken.labels(a, b)})
     elif len(far) == 1:
         print(f"{far[0]:.6g}")
     else:
-        print_rows(None, [(str(a), str(b), f"{d:.6g}") for a, b, d in zip(first, second, far, strict=True)])
+        rows = zip(first, second, far, strict=True)
+        print_rows(None, [(spoken.shown(a), spoken.shown(b), f"{d:.6g}") for a, b, d in rows])
     return 0

@@ -150,6 +150,10 @@ def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -
             "kind": pa.array([KINDS[kind] for kind in illness.kind], pa.string()),
         }
     )
+    if hierarchy.names.has_labels:
+        labels = hierarchy.labels.to_arrow()
+        for side in ("node", "positive", "offender"):
+            table = table.append_column(f"{side}_label", labels.take(getattr(illness, side)))
     with atomic_write(path) as temporary:
         csv.write_csv(table, temporary)
     say(f"wrote {count(len(illness), 'ill pair')} to {path}")

@@ -120,7 +120,7 @@ def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str
     rows = [("local capacity", str(found))]
     order = sorted(range(found.nodes.size), key=lambda i: -int(found.children[i]))
     for i in [i for i in order if found.lacking[i]][:_CAPACITY_LISTED]:
-        name = embedding.hierarchy.names[int(found.nodes[i])]
+        name = embedding.names.shown(int(found.nodes[i]))
         needed = radius_needed_lower(found.children[i], embedding.dim)
         text = f"{name}: {found.children[i]:,} children within {found.radius[i]:.2f}, need {needed:.2f}"
         rows.append(("  lacking", text))

@@ -47,8 +47,8 @@ def insert(
     model
         Model file that treeball fit wrote.
     edges
-        New edges child,parent in any format that treeball fit reads; - for standard input. Parents are nodes of the
-        model or new themselves.
+        New edges child,parent in any format that treeball fit reads, a table of ids and labels for one; - for standard
+        input. Parents are nodes of the model or new themselves.
     output
         Model to write; by default the name of the model with the ending .inserted.parquet.
     near
@@ -56,9 +56,9 @@ def insert(
     name
         Name of a new node whose parent is unknown; needs --near.
     remove
-        Node to remove with its subtree; may be given several times.
+        Node to remove with its subtree, by its id or label; may be given several times.
     rename
-        OLD=NEW; may be given several times.
+        OLD=NEW; may be given several times. An id gets another id, a label another label.
     reparent
         NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times.
     heal
@@ -71,8 +71,9 @@ def insert(
     """
     from ..io.atomic import require_writable
     from ..io.model_file import load
-    from ..io.readers.edges import read_edges
+    from ..io.readers.edges import NewEdges, read_edges
     from ..methods._insert import insert as insert_nodes
+    from .node_arguments import Spoken
 
     if (near is None) != (name is None):
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
@@ -80,21 +81,26 @@ def insert(
     require_writable(output, str(model), *([] if edges is None else [edges]))
     embedding = load(model)
     names = embedding.names
-    pairs = None if edges is None else read_edges(edges, reading)
+    found = None if edges is None else read_edges(edges, reading)
     if name is not None and near is not None:
-        pairs = [*(pairs or []), (name, _parent_from(embedding, name, near))]
+        pair = (name, _parent_from(embedding, name, near))
+        found = NewEdges([pair]) if found is None else found.with_pair(*pair)
     insertion = insert_nodes(
         embedding,
-        pairs,
-        remove=[names.from_text(text) for text in remove or ()],
+        found,
+        remove=[names[names.find(text)] for text in remove or ()],
         rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename or ()),
         reparent=_reparent(reparent or [], rename or [], names),
         heal_ill=heal,
         threads=threads,
     )
     insertion.embedding.save(output)
+    if found is not None and found.described is not None:
+        _tell_other_labels(names, found.described)
     if json:
-        print_json(insertion.to_dict())
+        listed = (insertion.ill, insertion.without_place, insertion.fell_ill, insertion.healed_by_moving)
+        mentioned = [one for some in listed for one in some]
+        print_json(insertion.to_dict() | Spoken(insertion.embedding.names, mentioned).labels(*mentioned))
     else:
         _print(insertion)
     if insertion.embedding is embedding:
@@ -108,13 +114,27 @@ def insert(
     return 0
 
 
+def _tell_other_labels(names: Names, described: Names) -> None:
+    """Say so when nodes of the model have another label in the file: new edges do not change it."""
+    both = [name for name in described if name in names] if described.has_labels and names.has_labels else []
+    before, now = names.labels_by_name(both), described.labels_by_name(both)
+    changed = [name for name in now if before.get(name) != now[name]]
+    if changed:
+        example = f"{changed[0]}: {before.get(changed[0], 'none')} -> {now[changed[0]]}"
+        say(
+            f"{count(len(changed), 'old node')} with another label in the new edges ({example}): labels of old nodes "
+            "stay as they are; --rename OLD=NEW changes one"
+        )
+
+
 def _parent_from(embedding: Embedding, name: str, near: list[str]) -> Hashable:
     """The best parent for a node that is near to some; says which."""
     from ..embedding._suggest_parent import suggest_parent
 
     known = [one for text in near for one in names_in(text, embedding.names)]
     best = suggest_parent(embedding, known, 1)[0]
-    say(f"{name!r} goes below {str(best.name)!r}, the best parent for a node near to {', '.join(map(str, known))}")
+    parent, *others = embedding.names.shown_as([best.name, *known])
+    say(f"{name!r} goes below {parent!r}, the best parent for a node near to {', '.join(others)}")
     return best.name
 
 
@@ -123,16 +143,16 @@ def _split(text: str, names: Names, option: str, form: str) -> tuple[Hashable, s
     cuts = [i for i, letter in enumerate(text) if letter == "="]
     if not cuts:
         raise InputError(f"--{option} {text!r} needs the form {form}")
-    fitting = [cut for cut in cuts if names.from_text(text[:cut]) in names]
+    fitting = [cut for cut in cuts if names.look_up(text[:cut])]
     cut = fitting[-1] if fitting else cuts[0]
-    return names.from_text(text[:cut]), text[cut + 1 :]
+    return text[:cut], text[cut + 1 :]
 
 
 def _reparent(texts: list[str], renamed: list[str], names: Names) -> dict[Hashable, Hashable]:
     """Nodes and new parents; where nodes are renamed as well, these are the new names, which are not in the model."""
     pairs = [_split(text, names, "reparent", "NODE=NEWPARENT") for text in texts]
     fresh = {text.rpartition("=")[2] for text in renamed}
-    return {node: above if above in fresh else names.from_text(above) for node, above in pairs}
+    return {names[names.find(node)]: above if above in fresh else names[names.find(above)] for node, above in pairs}
 
 
 def _print(insertion: Insertion) -> None:
@@ -148,15 +168,16 @@ def _print(insertion: Insertion) -> None:
     if insertion.removed:
         rows.append(("removed", f"{insertion.removed:,}"))
     print_table(rows)
-    _list("found no free place", insertion.without_place)
-    _list("placed, but not nearest to the parent", insertion.ill)
-    _list("fell ill because of those placed", insertion.fell_ill)
-    _list("moved to heal", insertion.healed_by_moving)
+    known = insertion.embedding.names
+    _list("found no free place", insertion.without_place, known)
+    _list("placed, but not nearest to the parent", insertion.ill, known)
+    _list("fell ill because of those placed", insertion.fell_ill, known)
+    _list("moved to heal", insertion.healed_by_moving, known)
 
 
-def _list(what: str, names: list[Hashable]) -> None:
+def _list(what: str, names: list[Hashable], known: Names) -> None:
     """A sentence with all of a few names, or the first of many and where to find the rest."""
     if names:
-        shown = ", ".join(str(name) for name in names[:_SHOWN])
+        shown = ", ".join(known.shown_as(names[:_SHOWN]))
         rest = f" and {len(names) - _SHOWN:,} more (--json lists all)" if len(names) > _SHOWN else ""
         print(f"{count(len(names), 'node')} {what}: {shown}{rest}")

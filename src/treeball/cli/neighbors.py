@@ -27,7 +27,7 @@ def neighbors(
     model
         Model file that treeball fit wrote.
     nodes
-        Names of nodes, exactly as in the hierarchy.
+        Ids, labels or synonyms of nodes, exactly as in the hierarchy.
     k
         How many.
     source
@@ -39,17 +39,19 @@ def neighbors(
     """
     from ..checks import require_whole
     from ..io.model_file import load
-    from .node_arguments import plain, questions
+    from .node_arguments import Spoken, plain, questions
 
     require_whole("k", k, 1)
     embedding = load(model)
     asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
     found = embedding.neighbors(asked, k, source)
+    spoken = Spoken(embedding.names, [*asked, *(other for nearest in found for other, _ in nearest)])
     for name, nearest in zip(asked, found, strict=True):
         if json:
-            rows = [{"node": plain(other), "distance": far} for other, far in nearest]
-            print_json({"node": plain(name), "neighbors": rows})
+            rows = [{"node": plain(other), "distance": far, **spoken.label(other)} for other, far in nearest]
+            print_json({"node": plain(name), "neighbors": rows, **spoken.labels(name)})
         elif nearest:
             form = ".4f" if source == "geometry" else ".0f"
-            print_table([(str(other), format(far, form)) for other, far in nearest], f"nearest to {name}")
+            rows_of_text = [(spoken.shown(other), format(far, form)) for other, far in nearest]
+            print_table(rows_of_text, f"nearest to {spoken.shown(name)}")
     return 0

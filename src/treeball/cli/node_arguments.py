@@ -52,9 +52,7 @@ def questions(names: Names, given: Sequence[str], from_file: Path | None, size: 
 
 
 def _known(names: Names, text: str) -> Hashable:
-    name = names.from_text(text)
-    names.index_of(name)
-    return name
+    return names[names.find(text)]
 
 
 def _lines(path: Path) -> Iterable[str]:
@@ -67,6 +65,35 @@ def _lines(path: Path) -> Iterable[str]:
         raise InputError(f"{str(path)!r} is a directory; give a text file with one question a line") from None
     except UnicodeDecodeError:
         raise InputError(f"{str(path)!r} is not a text file in UTF-8; give one question a line") from None
+
+
+class Spoken:
+    """How nodes are told of: to people as ``label [id]``, in JSON with a property ``labels`` for those that have one.
+
+    Parameters
+    ----------
+    names
+        All names of the model.
+    mentioned
+        Names of all nodes that will be told of; None stands for no node.
+    """
+
+    def __init__(self, names: Names, mentioned: Iterable[Hashable | None]) -> None:
+        self._labels = names.labels_by_name(name for name in mentioned if name is not None)
+
+    def shown(self, name: Hashable) -> str:
+        """A node as people read it."""
+        label = self._labels.get(str(name))
+        return str(name) if label is None else f"{label} [{name}]"
+
+    def labels(self, *mentioned: Hashable | None) -> dict[str, dict[str, str]]:
+        """The property of a record that has the labels of the nodes it mentions, by their names; {} without any."""
+        known = {str(name): self._labels[str(name)] for name in mentioned if str(name) in self._labels}
+        return {"labels": known} if known else {}
+
+    def label(self, name: Hashable) -> dict[str, str]:
+        """The property of a row about one node that has its label; {} where it has none."""
+        return {"label": self._labels[str(name)]} if str(name) in self._labels else {}
 
 
 def plain(name: Any) -> Any:

@@ -127,4 +127,4 @@ def _animate(
 
 def _node(embedding: Embedding, text: str | None) -> Hashable | None:
     """The node a user named."""
-    return None if text is None else embedding.hierarchy.names.from_text(text)
+    return None if text is None else embedding.find(text)

@@ -32,7 +32,7 @@ def suggest_parent(
     model
         Model file that treeball fit wrote.
     near
-        Names of nodes, separated by commas; a name that holds a comma takes a --near of its own.
+        Ids, labels or synonyms of nodes, separated by commas; a name that holds a comma takes a --near of its own.
     k
         How many.
     json
@@ -40,17 +40,20 @@ def suggest_parent(
     """
     from ..embedding._suggest_parent import suggest_parent as suggest
     from ..io.model_file import load
+    from .node_arguments import Spoken
 
     embedding = load(model)
     names = [name for text in near for name in names_in(text, embedding.names)]
     found = suggest(embedding, names, k)
     if json:
-        print_json({"near": [str(name) for name in names], "suggestions": [one.to_dict() for one in found]})
+        record = {"near": [str(name) for name in names], "suggestions": [one.to_dict() for one in found]}
+        print_json(record | Spoken(embedding.names, names).labels(*names))
         return 0
+    spoken = Spoken(embedding.names, [one.name for one in found])
     header = ("parent", "score", "children", "of the neighbours below it")
     rows = [
         (
-            str(one.name),
+            spoken.shown(one.name),
             f"{one.score:.4f}",
             f"{one.children:,}",
             f"{one.neighbors_below} of {len(dict.fromkeys(names))}",
@@ -63,7 +66,6 @@ def suggest_parent(
 
 def names_in(text: str, known: Names) -> list[Hashable]:
     """Names between commas, unless the whole text is itself a known name, commas and all."""
-    whole = known.from_text(text)
-    if whole in known or "," not in text:
-        return [whole]
-    return [known.from_text(part.strip()) for part in text.split(",") if part.strip()]
+    if "," not in text or known.look_up(text):
+        return [known[known.find(text)]]
+    return [known[known.find(part.strip())] for part in text.split(",") if part.strip()]

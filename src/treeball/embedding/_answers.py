@@ -224,10 +224,10 @@ def _no_answer(embedding: Embedding) -> int:
 
 
 def _codes(embedding: Embedding, names: Sequence[Hashable]) -> NDArray[np.int64]:
-    # index_of_many makes a table of all names for arrow text: for a few, single look-ups are cheaper.
+    # find_many makes a table of all names for arrow text: for a few, single look-ups are cheaper.
     if len(names) <= 4:
-        return np.array([embedding.names.index_of(name) for name in names], np.int64)
-    return embedding.names.index_of_many(names).astype(np.int64)
+        return np.array([embedding.names.find(name) for name in names], np.int64)
+    return embedding.names.find_many(names).astype(np.int64)
 
 
 def _way(tree: Hierarchy | Above, a: int, b: int) -> list[int]:

@@ -16,6 +16,7 @@ from ..checks import require_whole
 from ..errors import InputError
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
+from ..hierarchy.labels import Labels
 from ..hierarchy.names import Names
 from ..limits import UNIT_ROUNDOFF
 from ..nearest import search_tree
@@ -107,8 +108,24 @@ class Embedding(Questions):
 
     @property
     def names(self) -> Names:
-        """Names of the nodes, in the order of the vectors."""
+        """Names of the nodes, ids where they have ids, in the order of the vectors."""
         return self.hierarchy.names
+
+    @property
+    def labels(self) -> Labels:
+        """What people call the nodes, in the order of the vectors: text, None where there is no label."""
+        return self.hierarchy.labels
+
+    def find(self, name: Hashable) -> Hashable:
+        """The name (id) of the node that `name` means: an id, a label, a synonym, or ``label [id]``.
+
+        Wherever a node is asked for, all of these do. InputError names the candidates where it may be any of several.
+        """
+        return self.names[self.names.find(name)]
+
+    def label_of(self, name: Hashable) -> str | None:
+        """The label of a node; None where it has none."""
+        return self.labels[self.names.find(name)]
 
     def __len__(self) -> int:
         return self.hierarchy.n_nodes
@@ -117,10 +134,10 @@ class Embedding(Questions):
         return iter(self.hierarchy.names)
 
     def __contains__(self, name: Hashable) -> bool:
-        return name in self.hierarchy.names
+        return len(self.hierarchy.names.look_up(name)) == 1
 
     def __getitem__(self, name: Hashable) -> Floats:
-        return np.asarray(self.vectors[self.hierarchy.names.index_of(name)])
+        return np.asarray(self.vectors[self.hierarchy.names.find(name)])
 
     def __repr__(self) -> str:
         method = self.provenance.method or "unknown method"

@@ -24,8 +24,9 @@ Neighbors: TypeAlias = "list[tuple[Hashable, float]]"
 class Questions:
     """The questions of an :class:`treeball.Embedding`.
 
-    A node is given by its name; a list or an array of names asks for each and gives a list of answers. Where a question
-    takes two nodes, lists pair up, and a single node goes with each of a list.
+    A node is given by its name (its id), its label or a synonym, see :meth:`treeball.Embedding.find`; answers are
+    names. A list or an array asks for each and gives a list of answers. Where a question takes two nodes, lists pair
+    up, and a single node goes with each of a list.
 
     `source` says what answers: ``"geometry"``, the distances alone, where the nodes within the reach of a node are its
     parents or, by the objective ancestors, all its ancestors (see :attr:`treeball.Embedding.reach`); or

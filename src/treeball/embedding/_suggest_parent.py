@@ -24,7 +24,8 @@ class Suggestion:
 
     Attributes
     ----------
-    name
+    name, label
+        Its name (id), and what people call it, or None.
     score
         Root of the mean squared distance to the neighbours: smaller is better. The best node is the one in their
         middle: for some siblings, their parent. A neighbour as its own candidate counts with the distance to its
@@ -39,12 +40,14 @@ class Suggestion:
     score: float
     children: int
     neighbors_below: int
+    label: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A record for JSON."""
         name = self.name if isinstance(self.name, (str, int)) else str(self.name)
         return {
             "node": name,
+            **({} if self.label is None else {"label": self.label}),
             "score": self.score,
             "children": self.children,
             "neighbors_below": self.neighbors_below,
@@ -66,12 +69,12 @@ def suggest_parent(embedding: Embedding, near: Hashable | Sequence[Hashable], k:
     """
     require_whole("k", k, 1)
     # A tuple may be a name or several.
-    is_name = isinstance(near, Hashable) and (not isinstance(near, tuple) or near in embedding.names)
-    names: list[Hashable] = [near] if is_name else list(dict.fromkeys(cast(Sequence[Hashable], near)))
+    is_name = isinstance(near, Hashable) and (not isinstance(near, tuple) or near in embedding)
+    names: list[Hashable] = [near] if is_name else list(cast(Sequence[Hashable], near))
     if not names:
         raise InputError("a suggestion needs neighbours: name at least one node that the new one is near to")
     hierarchy = embedding.hierarchy
-    codes = np.array([hierarchy.names.index_of(name) for name in names], np.int64)
+    codes = np.array(list(dict.fromkeys(hierarchy.names.find(name) for name in names)), np.int64)
     everyone = np.arange(len(embedding))
     squares = np.zeros(len(embedding))
     others = hierarchy.real_nodes()
@@ -92,6 +95,6 @@ def suggest_parent(embedding: Embedding, near: Hashable | Sequence[Hashable], k:
         keys = [everyone, score, children == 0, -level, -below]
     order = others[np.lexsort([key[others] for key in keys])][:k]
     return [
-        Suggestion(hierarchy.names[code], float(score[code]), int(children[code]), int(below[code]))
-        for code in order.tolist()
+        Suggestion(hierarchy.names[code], float(score[code]), int(children[code]), int(below[code]), label)
+        for code, label in zip(order.tolist(), hierarchy.labels.take(order), strict=True)
     ]

@@ -66,8 +66,8 @@ def given_pairs(embedding: Embedding, source: Any, what: str) -> GivenPairs:
 
     pairs = read(source, reduce="never", direction="header")
     names, hierarchy = embedding.names, embedding.hierarchy
-    spelled = [names.from_text(name) if isinstance(name, str) else name for name in pairs.names]
-    code = np.array([names.index_of(name) if name in names else -1 for name in spelled], np.int64)
+    meant = [names.look_up(name) for name in pairs.names]
+    code = np.array([codes[0] if len(codes) == 1 else -1 for codes in meant], np.int64)
     child, above = pairs.real_edges()
     node, parent = code[child], code[above]
     found = (node >= 0) & (parent >= 0)

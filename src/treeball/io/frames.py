@@ -18,7 +18,7 @@ __all__ = ["from_pandas", "library", "to_networkx", "to_pandas"]
 
 
 def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> Any:
-    """A DataFrame indexed by node, with the column parent (the first one) and one column for each number.
+    """A DataFrame indexed by node, with label (where nodes have any), parent (the first) and a column for each number.
 
     The virtual root is left out. `coordinates` are those of :meth:`Embedding.export`; the columns say which they are.
     """
@@ -32,6 +32,8 @@ def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> A
     parents = [None if code in (-1, hierarchy.virtual_root) else names[code] for code in hierarchy.primary_parent]
     frame = pd.DataFrame(values, columns=column_names(kind, values.shape[1]))
     frame.insert(0, "parent", pd.Series(parents, dtype=object))
+    if hierarchy.names.has_labels:
+        frame.insert(0, "label", pd.Series(list(hierarchy.labels), dtype=object))
     frame.index = pd.Index(names, name="node", tupleize_cols=False)
     return frame if hierarchy.virtual_root is None else frame.drop(index=[names[hierarchy.virtual_root]])
 
@@ -39,8 +41,9 @@ def to_pandas(embedding: Embedding, coordinates: Coordinates | None = None) -> A
 def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
     """An embedding from a DataFrame: nodes in the index or a column ``node``, numbers in the other columns.
 
-    Those called ``parent`` and ``reach`` are no numbers of a vector. The hierarchy is anything :func:`treeball.read`
-    takes, by default the column ``parent``. `options` are those of :func:`treeball.import_vectors`.
+    Those called ``label``, ``parent`` and ``reach`` are no numbers of a vector. The hierarchy is anything
+    :func:`treeball.read` takes, by default the column ``parent``. `options` are those of
+    :func:`treeball.import_vectors`.
     """
     from ..geometry.coordinates import kind_of_columns
     from .vectors._import import embedding_of
@@ -48,7 +51,7 @@ def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
 
     if "node" in frame.columns:
         frame = frame.set_index("node")
-    columns = [column for column in frame.columns if column not in ("parent", "reach")]
+    columns = [column for column in frame.columns if column not in ("label", "parent", "reach")]
     try:
         values = frame[columns].to_numpy(np.float64)
     except (ValueError, TypeError) as error:
@@ -58,15 +61,17 @@ def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
             raise InputError("the frame has no column parent: give the hierarchy as well")
         parents = [None if _is_missing(parent) else parent for parent in frame["parent"]]
         hierarchy = dict(zip(frame.index, parents, strict=True))
-    vectors = Vectors([str(name) for name in frame.index], values, kind_of_columns([str(name) for name in columns]))
+    kind = kind_of_columns([str(name) for name in columns])
+    labels = [None if _is_missing(label) else str(label) for label in frame["label"]] if "label" in frame else None
+    vectors = Vectors([str(name) for name in frame.index], values, kind, labels=labels)
     return embedding_of(vectors, hierarchy, "the frame", **options)
 
 
 def to_networkx(source: Hierarchy | Embedding) -> Any:
     """A networkx DiGraph with edges child -> parent, which :func:`treeball.read` reads back to the same hierarchy.
 
-    Edges have their ``weight`` where the hierarchy has weights. Of an embedding, nodes have their ``vector`` and edges
-    their ``distance``. The virtual root is left out.
+    Edges have their ``weight`` where the hierarchy has weights, nodes their ``label`` and ``synonyms`` where they have
+    any. Of an embedding, nodes have their ``vector`` and edges their ``distance``. The virtual root is left out.
     """
     nx = library("networkx")
 
@@ -75,6 +80,12 @@ def to_networkx(source: Hierarchy | Embedding) -> Any:
     graph = nx.DiGraph()
     kept = hierarchy.real_nodes().tolist()
     graph.add_nodes_from(names[code] for code in kept)
+    if hierarchy.names.has_labels:
+        labels = zip(kept, hierarchy.labels.take(kept), strict=True)
+        nx.set_node_attributes(graph, {names[code]: text for code, text in labels if text is not None}, "label")
+    if hierarchy.names.synonyms is not None:
+        lists = zip(kept, hierarchy.names.synonyms.take(kept).to_pylist(), strict=True)
+        nx.set_node_attributes(graph, {names[code]: some for code, some in lists if some}, "synonyms")
     child, parent = hierarchy.edges()
     attributes: dict[str, Any] = {}
     if hierarchy.parent_weight is not None:

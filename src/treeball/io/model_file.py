@@ -1,8 +1,7 @@
-"""The saved model: one Parquet file with columns node, parent, vector, reach, and JSON provenance in its metadata.
+"""The saved model: one Parquet file with the columns of its hierarchy, vector, reach, and JSON in its metadata.
 
-A node with several parents names the others in the list column ``other_parents``, and edges with weights have them in
-``weight`` and ``other_weights``; these columns are there only when needed. The column ``reach`` is left out where it is
-not known, as in a checkpoint, and files of earlier versions have none: it is computed when it is first asked for.
+The columns of the hierarchy are those of `model_columns`. The column ``reach`` is left out where it is not known, as in
+a checkpoint, and files of earlier versions have none: it is computed when it is first asked for.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from .atomic import atomic_write
+from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of
 
-METADATA_KEY = b"treeball"
 FORMAT_VERSION = 2
 # What the metadata say of the file itself; the rest is the provenance.
 _OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root")
@@ -42,31 +41,14 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
     """The Arrow table of a model, metadata included; `vectors` stand for its own, as they are when rounded."""
     hierarchy = embedding.hierarchy
     vectors = embedding.vectors if vectors is None else vectors
-    nodes = hierarchy.names.to_arrow()
-    counts = np.diff(hierarchy.parent_ptr)
-    has_parent = counts > 0
-    first = np.zeros(hierarchy.n_nodes, np.int64)
-    first[has_parent] = hierarchy.parent_ptr[:-1][has_parent]
-    columns = {
-        "node": nodes,
-        "parent": nodes.take(_first(hierarchy.parent_idx, first, has_parent)),
-        "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1]),
-    }
+    columns = hierarchy_columns(hierarchy)
+    columns["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
     if embedding.spare is not None:
         spare = embedding.spare
         columns["spare"] = pa.FixedSizeListArray.from_arrays(pa.array(spare.reshape(-1)), spare.shape[1])
     reach = embedding.known_reach()
     if reach is not None:
         columns["reach"] = pa.array(reach)
-    if hierarchy.parent_weight is not None:
-        columns["weight"] = _first(hierarchy.parent_weight, first, has_parent)
-    if not hierarchy.is_tree:
-        extra = np.ones(hierarchy.n_edges, bool)
-        extra[first[has_parent]] = False
-        offsets = np.concatenate([[0], np.cumsum(np.maximum(counts - 1, 0))]).astype(np.int32)
-        columns["other_parents"] = pa.ListArray.from_arrays(offsets, nodes.take(hierarchy.parent_idx[extra]))
-        if hierarchy.parent_weight is not None:
-            columns["other_weights"] = pa.ListArray.from_arrays(offsets, pa.array(hierarchy.parent_weight[extra]))
     description = {
         **embedding.provenance.to_dict(),
         "format": FORMAT_VERSION,
@@ -78,12 +60,6 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
     }
     text = json.dumps(description, sort_keys=True, ensure_ascii=False)
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: text.encode()})
-
-
-def _first(values: NDArray[Any], place: NDArray[np.int64], there: NDArray[np.bool_]) -> pa.Array:
-    """What belongs to the first parent of every node; null for a root."""
-    taken = values[place] if values.size else np.zeros(place.size, values.dtype)
-    return pa.array(taken, mask=~there)
 
 
 def load(path: str | os.PathLike[str]) -> Embedding:
@@ -128,23 +104,11 @@ def _read_table(path: Path) -> pa.Table:
 def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
     record = {name: value for name, value in description.items() if name not in _OF_THE_FILE}
     virtual = description.get("virtual_root")
-    names = _names(table["node"], description["names"], virtual)
+    names = names_of(table, description["names"], virtual)
     n = len(names)
     vector = table["vector"].combine_chunks()
     vectors = vector.values.to_numpy().reshape(n, -1)
-    first = _codes(table["parent"], table["node"])
-    child, parent = np.flatnonzero(first >= 0), first[first >= 0]
-    weights = None
-    if "weight" in table.column_names:
-        weights = table["weight"].to_numpy()[child]
-    if "other_parents" in table.column_names:
-        lists = table["other_parents"].combine_chunks()
-        child = np.concatenate([child, np.repeat(np.arange(n), np.asarray(lists.value_lengths()))])
-        parent = np.concatenate([parent, _codes(lists.flatten(), table["node"])])
-        order = np.argsort(child, kind="stable")
-        child, parent = child[order], parent[order]
-        if weights is not None:
-            weights = np.concatenate([weights, table["other_weights"].combine_chunks().flatten().to_numpy()])[order]
+    child, parent, weights = edges_of(table)
     root = None if virtual is None else names.index_of(virtual)
     hierarchy = Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=root)
     spare = None
@@ -161,17 +125,3 @@ def _kind(hierarchy: Hierarchy) -> str:
     if hierarchy.virtual_root is None or names.kind == "str":
         return "int" if names.kind == "int" else "str"
     return "int" if Names.of(names.take(hierarchy.real_nodes())).kind == "int" else "str"
-
-
-def _names(column: pa.ChunkedArray, kind: str, virtual_root: str | None) -> Names:
-    array = column.combine_chunks()
-    if kind == "int":
-        return Names.of([text if text == virtual_root else int(text) for text in array.to_pylist()])
-    return Names.of(array)
-
-
-def _codes(values: pa.Array | pa.ChunkedArray, nodes: pa.ChunkedArray) -> np.ndarray:
-    import pyarrow.compute as pc
-
-    found = pc.index_in(values, value_set=nodes.combine_chunks())
-    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)

@@ -20,7 +20,7 @@ from ..engine.cpu.settle_new import settle_new
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy._edit import Edit, add_edges, remove_nodes, rename_nodes, reparent_nodes
-from ..io.readers.edges import read_edges
+from ..io.readers.edges import NewEdges, read_edges
 from ..io.readers.settings import ReadSettings
 from ..limits import PLACED_RADIUS, SETTLE_RADIUS
 from ..types import Floats, Ints, Mask
@@ -115,12 +115,12 @@ def insert(
         Any embedding in hyperbolic space.
     edges
         New edges: pairs (child, parent), a file, or anything :func:`treeball.read` takes. Parents are nodes of the
-        embedding or new themselves; edges that it has already change nothing. What is done, is done in this order:
-        rename, remove, reparent, insert.
+        embedding or new themselves, by their ids; where no labels come with them, labels do as well. Edges that it has
+        already change nothing. What is done, is done in this order: rename, remove, reparent, insert.
     remove
         Nodes to remove with all that hangs below them and nowhere else.
     rename
-        New names by old ones.
+        New names by old ones: an id gets another id, a label another label.
     reparent
         New parents by nodes, which take their subtrees along.
     reading
@@ -146,7 +146,9 @@ def insert(
     if reparent:
         edit = reparent_nodes(edit, reparent)
     if edges is not None:
-        edit = add_edges(edit, read_edges(edges, reading))
+        new = read_edges(edges, reading)
+        _require_same_naming(embedding, new)
+        edit = add_edges(edit, new.pairs, new.described)
     if edges is None and not (rename or given or reparent):
         raise InputError("there is nothing to do: give new edges, or nodes to remove, rename or reparent")
     if edit.hierarchy is embedding.hierarchy:
@@ -160,6 +162,22 @@ def insert(
     evaluation = made.evaluate(embedding.objective, threads=threads)
     made.quick_reach()  # so that it is saved
     return replace(insertion, embedding=made.with_provenance(record.with_scores(evaluation)))
+
+
+def _require_same_naming(embedding: Embedding, new: NewEdges) -> None:
+    """Refuse a table of ids for a model whose nodes are named by the labels: every row would be a new node."""
+    names, described = embedding.names, new.described
+    if described is None or not described.has_labels:
+        return
+    ids = {name for pair in new.pairs for name in pair}
+    if any(names.from_text(name) in names if isinstance(name, str) else name in names for name in ids):
+        return
+    shared = [label for label in described.labels if label is not None and label in names]
+    if shared:
+        raise InputError(
+            f"the new edges name nodes by ids ({next(iter(ids))!r}, say) and the model by labels ({shared[0]!r}): read "
+            "them with --names label, names='label' in Python, or make the model anew"
+        )
 
 
 def _placed(embedding: Embedding, edit: Edit, threads: int) -> Insertion:

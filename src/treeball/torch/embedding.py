@@ -135,8 +135,8 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         return int(self.points.shape[1])
 
     def codes(self, names: Iterable[Hashable]) -> Tensor:
-        """Codes of names, int64 (m,), where the points are; an unknown name is an error with close matches."""
-        return torch.from_numpy(self.names.index_of_many(names).astype(np.int64)).to(self.points.device)
+        """Codes of names or labels, int64 (m,), where the points are; an unknown one is an error with close matches."""
+        return torch.from_numpy(self.names.find_many(names).astype(np.int64)).to(self.points.device)
 
     def forward(self, codes: Tensor) -> Tensor:
         """Points of the nodes with these codes: (...) -> (..., dim)."""

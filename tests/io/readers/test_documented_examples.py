@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.io.readers.helpers import ANIMALS, edges_of, setting_help
+from treeball.hierarchy import Hierarchy
 from treeball.io.readers import read
 
 PAGE = Path(__file__).parents[3] / "docs" / "formats.md"
@@ -47,16 +48,15 @@ def test_example(title: str, tmp_path: Path) -> None:
     hierarchy = read(path)
     assert hierarchy.report is not None
     assert hierarchy.report.headline() == expected
-    assert _animals(edges_of(hierarchy)) == ANIMALS
-    assert _animals(edges_of(read(path.read_bytes()) if "/" not in title else read(path.parent))) == ANIMALS
+    assert _animals(hierarchy) == ANIMALS
+    assert _animals(read(path.read_bytes()) if "/" not in title else read(path.parent)) == ANIMALS
 
 
-def _animals(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Edges with the plain names, whatever the format made of them."""
-    by_id = dict(
-        zip(["A:1", "A:2", "A:3", "A:4", "A:5", "A:6"], ["animal", "mammal", "bird", "dog", "cat", "owl"], strict=True)
-    )
-    return {tuple(by_id.get(name, re.split(r" > |/", name)[-1]) for name in edge) for edge in edges}  # type: ignore[misc]
+def _animals(hierarchy: Hierarchy) -> set[tuple[str, str]]:
+    """Edges with the plain names, whatever the format made of them: labels of ids, last steps of paths."""
+    label = {name: label for name, label in zip(hierarchy.names, hierarchy.labels, strict=True) if label is not None}
+    edges = edges_of(hierarchy)
+    return {tuple(re.split(r" > |/", label.get(name, name))[-1] for name in edge) for edge in edges}  # type: ignore[misc]
 
 
 def test_every_setting_is_documented() -> None:

@@ -159,7 +159,7 @@ def test_a_second_name_of_an_id_is_noted() -> None:
         '[{"id":1,"name":"x"},{"id":2,"parent":1,"name":"y"},{"id":2,"parent":1,"name":"z"}]',
         '{"id":1,"name":"x","children":[{"id":2,"name":"y"},{"id":2,"name":"z"}]}',
     ):
-        edges, notes = _read(source)
+        edges, notes = _read(source, names="label")
         assert edges == {("y", "x")}
         assert "1 id (2) with a second name: the first was kept" in notes
 
@@ -363,7 +363,8 @@ def test_frames_and_series() -> None:
 
 def test_the_index_of_a_frame() -> None:
     frame = pandas.DataFrame({"id": [1, 2, 3], "parent": [None, 1, 1], "name": ["x", "y", "z"]}).set_index("id")
-    assert edges_of(read(frame, strict=True)) == {("y", "x"), ("z", "x")}
+    assert edges_of(read(frame, strict=True)) == {(2, 1), (3, 1)}
+    assert edges_of(read(frame, strict=True, names="label")) == {("y", "x"), ("z", "x")}
     assert edges_of(read(frame[["parent"]], strict=True)) == {(2, 1), (3, 1)}
     assert edges_of(read(frame, columns=("id", "parent"))) == {(2, 1), (3, 1)}
     named = pandas.Index([5, 6], name="row")

@@ -166,7 +166,7 @@ def test_what_is_not_used_of_an_ontology_is_counted() -> None:
     assert hierarchy.report.notes == (
         "1 obsolete term left out",
         "4 other relations passed over (eats 3, equivalent_to 1)",
-        "3 synonyms passed over",
+        "nodes are named by their ids, and 6 have labels to show",
     )
 
 
@@ -178,6 +178,7 @@ def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
     assert hierarchy.report.notes == (
         "1 obsolete term left out, and 1 relation with them",
         "1 part_of relation passed over; part_of=True (on the command line: --part-of) follows them",
+        "nodes are named by their ids, and 6 have labels to show",
     )
     assert ("T:left", "T:cat") not in edges_of(hierarchy)
     with_parts = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n", part_of=True)
@@ -186,6 +187,7 @@ def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
     assert with_parts.report.notes == (
         "1 obsolete term left out, and 1 relation with them",
         "1 node with several parents, such as T:left (below T:dog, T:cat)",
+        "nodes are named by their ids, and 6 have labels to show",
     )
     turtle = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

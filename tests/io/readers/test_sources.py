@@ -154,13 +154,15 @@ def test_tree_output() -> None:
 
 def test_published_files_with_ids() -> None:
     text = "# Version: 2021\n1 - Animals & Pets\n7 - Animals & Pets > Live, wild\n9 - Toys\n"
-    hierarchy = read(text.encode())
+    hierarchy = read(text.encode(), names="label")
     assert edges_of(hierarchy) == {("Animals & Pets > Live, wild", "Animals & Pets")}
     assert "Toys" in hierarchy.names
+    assert edges_of(read(text.encode())) == {("7", "1")}
+    assert read(text.encode()).labels[:3] == ["Animals & Pets", "Animals & Pets > Live, wild", "Toys"]
     shopify = (
         "# Format: GID : path\n\ngid://shop/ap : Animals\ngid://shop/ap-1 : Animals > Cats\ngid://shop/to : Toys\n"
     )
-    assert edges_of(read(shopify.encode())) == {("Animals > Cats", "Animals")}
+    assert edges_of(read(shopify.encode())) == {("gid://shop/ap-1", "gid://shop/ap")}
 
 
 def test_node_link_documents_keep_isolated_nodes() -> None:

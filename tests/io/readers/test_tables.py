@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from tests.io.readers import helpers
 from tests.io.readers.helpers import ANIMALS, DIAMOND, edges_of
 from treeball.io.readers import read
+from treeball.io.readers.settings import ReadSettings
 
 IDS = {(2, 1), (3, 1), (4, 2), (5, 2)}
 
@@ -94,8 +95,10 @@ def test_arrow_files(tmp_path: Path) -> None:
 
 def test_names_beside_ids() -> None:
     frame = pandas.DataFrame({"id": [1, 2, 3], "name": ["top", "a", "a"], "parent": [None, 1, 1]})
-    assert edges_of(read(frame)) == {("a [2]", "top"), ("a [3]", "top")}
-    assert edges_of(read(frame, names="id")) == {(2, 1), (3, 1)}
+    assert edges_of(read(frame, names="label")) == {("a [2]", "top"), ("a [3]", "top")}
+    assert edges_of(read(frame)) == edges_of(read(frame, names="id")) == {(2, 1), (3, 1)}
+    assert list(read(frame).labels) == ["top", "a", "a"]
+    assert list(read(frame, names="id").labels) == [None, None, None]
 
 
 def test_parents_given_by_name() -> None:
@@ -111,8 +114,11 @@ def test_parents_given_by_name() -> None:
 def test_a_column_of_names_chosen_by_the_user() -> None:
     table = b"code,parent_code,bezeichnung,extra\nx,,Tier,1\ny,x,Hund,2\nz,x,Katze,3\n"
     assert edges_of(read(table)) == {("y", "x"), ("z", "x")}
-    assert edges_of(read(table, name_column="bezeichnung")) == {("Hund", "Tier"), ("Katze", "Tier")}
-    assert edges_of(read(table, columns=("1", "2"), name_column="3")) == {("Hund", "Tier"), ("Katze", "Tier")}
+    for settings in (ReadSettings(name_column="bezeichnung"), ReadSettings(columns=("1", "2"), name_column="3")):
+        hierarchy = read(table, settings)
+        assert edges_of(hierarchy) == {("y", "x"), ("z", "x")}
+        assert list(hierarchy.labels) == ["Tier", "Hund", "Katze"]
+        assert edges_of(read(table, settings, names="label")) == {("Hund", "Tier"), ("Katze", "Tier")}
 
 
 def test_headers_in_other_shapes() -> None:

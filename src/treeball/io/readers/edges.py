@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import InputError
+from ...hierarchy.names import Names
 from ._read import read
 from .settings import ReadSettings
 
-__all__ = ["read_edges"]
+__all__ = ["NewEdges", "read_edges"]
 
 
-def read_edges(source: Any, reading: ReadSettings | None = None) -> list[tuple[Hashable, Hashable]]:
-    """Pairs (child, parent) of a file or an object; a list of pairs is taken as it is.
+@dataclass(frozen=True)
+class NewEdges:
+    """Edges to add.
+
+    Attributes
+    ----------
+    pairs
+        (child, parent) by their names, ids where there are ids.
+    described
+        Names of the nodes with their labels and synonyms; None where nothing is known but the pairs.
+    """
+
+    pairs: list[tuple[Hashable, Hashable]]
+    described: Names | None = None
+
+    def with_pair(self, child: Hashable, parent: Hashable) -> NewEdges:
+        """These edges and one more."""
+        return replace(self, pairs=[*self.pairs, (child, parent)])
+
+
+def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
+    """Edges of a file or an object; pairs (child, parent) are taken as they are.
 
     Parameters
     ----------
@@ -25,8 +47,10 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> list[tuple[H
         How to read a file. Where neither it nor a header says otherwise, children come before parents: a few edges are
         too little to infer it from.
     """
+    if isinstance(source, NewEdges):
+        return source
     if isinstance(source, (list, tuple)) and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in source):
-        return [(child, parent) for child, parent in source]
+        return NewEdges([(child, parent) for child, parent in source])
     reading = reading or ReadSettings()
     direction = "header" if reading.direction == "auto" else reading.direction
     found = read(source, reading, direction=direction, reduce="never")
@@ -38,4 +62,4 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> list[tuple[H
             f"{where}: a node hangs below itself, for the edges form a cycle ({broken:,} in all); remove one of it"
         )
     child, parent = found.real_edges()
-    return list(zip(found.names.take(child), found.names.take(parent), strict=True))
+    return NewEdges(list(zip(found.names.take(child), found.names.take(parent), strict=True)), found.names)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...errors import InputError
 from .hints import setting
 from .path_tree import PathTree
-from .relation import MISSING, Relation
+from .relation import MISSING, Relation, string_array
 from .settings import ReadSettings
 from .tables.columns import is_number, plain, roles_from_header
 from .tables.dialect import Dialect
@@ -20,7 +20,7 @@ _SLASHES = (" / ", " :: ", " | ")
 _CLOSE_SLASHES = ("/", "::", "|")
 _PRETTY = {">": " > "}
 _SAMPLE = 2000
-ID = re.compile(r"^(?:\d+|\w+://\S+)\s+[-:]\s+")
+ID = re.compile(r"^(\d+|\w+://\S+)\s+[-:]\s+")
 """An id in front of a path, as Google and Shopify write them."""
 
 HEADER_WORDS = frozenset(
@@ -32,7 +32,9 @@ HEADER_WORDS = frozenset(
 def relation_of_paths(
     texts: Sequence[str], settings: ReadSettings, label: str, mark: str | None, count_repeats: bool = True
 ) -> Relation:
-    """Relation in which every node is named by its full path; the line of a pair is the number of its text, from 1.
+    """Relation in which every node is named by its full path, or by the id in front of it.
+
+    The line of a pair is the number of its text, from 1.
 
     Parameters
     ----------
@@ -56,6 +58,7 @@ def relation_of_paths(
     with_ids = bool(texts) and all(ID.match(text) for text in texts)
     tree = PathTree()
     complete: set[int] = set()
+    ids: dict[int, str] = {}
     for number, text in enumerate(texts, start=1):
         node = MISSING
         for step in steps_of(ID.sub("", text) if with_ids else text, mark):
@@ -65,10 +68,23 @@ def relation_of_paths(
             tree.first_repeat = tree.first_repeat or number
         elif node != MISSING:
             complete.add(node)
+            found = ID.match(text) if with_ids else None
+            if found:
+                ids.setdefault(node, found.group(1))
     relation = tree.to_relation("breadcrumbs", _PRETTY.get(mark, mark), full=True)
     if with_ids:
-        relation.notes.append("the id in front of each path was left out")
+        _name_by_ids(relation, ids)
     return relation
+
+
+def _name_by_ids(relation: Relation, ids: dict[int, str]) -> None:
+    """Name nodes by the ids in front of their paths, which become their labels; one without a line keeps its path."""
+    paths = relation.names.to_pylist()
+    names = [ids.get(code, path) for code, path in enumerate(paths)]
+    if len(set(names)) < len(names):
+        relation.notes.append("the ids in front of the paths were left out, since some occur twice")
+        return
+    relation.names, relation.labels, relation.names_hold_labels = string_array(names), string_array(paths), False
 
 
 def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False) -> str | None:

@@ -49,9 +49,11 @@ class Relation:
     weights
         Weight (m,) of each pair, or None.
     labels
-        Readable label (n,) of each name, None where there is none; or None altogether.
-    prefer_labels
-        Whether nodes are named by label unless the user asks for ids.
+        What people call each node, (n,), None where there is no label; or None altogether.
+    synonyms
+        What else each node is found by, (n,) lists of text: synonyms and other ids; or None altogether.
+    names_hold_labels
+        True where the names hold the labels already, as paths do: then labels are only used to name nodes by them.
     direction
         Known direction of the columns, or None when the structure has to tell.
     default_direction
@@ -74,7 +76,8 @@ class Relation:
     parent: Codes
     weights: Weights | None = None
     labels: Any = None
-    prefer_labels: bool = False
+    synonyms: Any = None
+    names_hold_labels: bool = False
     direction: Direction | None = None
     default_direction: Direction = "child-parent"
     columns_given: bool = False

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ...engine.cpu.graph import find_back_edges
 from ...errors import InputError
 from ...hierarchy import Hierarchy
+from ...hierarchy.lookup_keys import clean_labels, clean_synonyms
+from ...hierarchy.names import Names
 from ...hierarchy.read_report import ReadReport, listed, short
 from ...types import Codes
 from ...words import count
@@ -35,7 +37,7 @@ class Repairer:
         self.relation, self.label, self.settings = relation, label, settings
         self.repairs: list[Repair] = []
         self.notes = list(relation.notes)
-        self.names = relation.names
+        self.names, self.labels, self.synonyms = _described(relation, settings)
         self.child, self.parent, self.weights = relation.child, relation.parent, relation.weights
         self.origin: NDArray[np.int64] | None = None
 
@@ -53,9 +55,9 @@ class Repairer:
         self.repairs.append(Repair(kind, count, line, detail))
 
     def name(self, code: int) -> str:
-        """Name of a node for messages."""
-        value = self.names[code]
-        return short(value.as_py() if isinstance(value, pa.Scalar) else value)
+        """Node for messages: its name, with its label where it has one."""
+        name, label = _plain(self.names[code]), None if self.labels is None else _plain(self.labels[code])
+        return short(name if label is None else f"{label} [{name}]")
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Keep only the pairs of ``mask`` (m,)."""
@@ -79,10 +81,6 @@ class Repairer:
 
 def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256: str | None = None) -> Hierarchy:
     """Hierarchy of ``relation`` with its report."""
-    if relation.labels is not None and (
-        settings.names == "label" or (settings.names == "auto" and relation.prefer_labels)
-    ):
-        relation.names = apply_labels(relation.names, relation.labels)
     if isinstance(relation.names, list):
         refuse_surrogates(relation.names)
     refuse_surrogates([settings.root])
@@ -103,6 +101,35 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
         _tell_of_several_parents(work, work.child, work.parent)
     _reduce_closure(work)
     return _build(work, decision, sha256)
+
+
+def _described(relation: Relation, settings: ReadSettings) -> tuple[Any, pa.Array | None, pa.Array | None]:
+    """Names, labels and synonyms of the nodes: by their ids, with or without labels, or by their labels."""
+    names, labels, synonyms = relation.names, relation.labels, relation.synonyms
+    if settings.names == "id":
+        return names, None, None
+    if labels is not None and settings.names == "label":
+        named = apply_labels(names, labels)
+        return named, None, None if relation.names_hold_labels else _ids_as_synonyms(names, synonyms)
+    if labels is not None and not relation.names_hold_labels:
+        labels = clean_labels(labels, Names.of(names).as_text())
+        labels = None if labels.null_count == len(labels) else labels
+    else:
+        labels = None
+    return names, labels, None if synonyms is None else clean_synonyms(synonyms, len(names))
+
+
+def _ids_as_synonyms(names: Any, synonyms: Any) -> pa.Array:
+    """The id of each node, which finds it still where it is named by its label, before its other synonyms."""
+    if synonyms is not None:
+        lists = synonyms.to_pylist() if isinstance(synonyms, pa.Array) else synonyms
+        pairs = zip(Names.of(names).as_text().to_pylist(), lists, strict=True)
+        return clean_synonyms([[one, *(others or [])] for one, others in pairs], len(names))
+    return pa.ListArray.from_arrays(np.arange(len(names) + 1, dtype=np.int32), Names.of(names).as_text())
+
+
+def _plain(value: Any) -> Any:
+    return value.as_py() if isinstance(value, pa.Scalar) else value
 
 
 def _drop_empty_names(work: Repairer) -> None:
@@ -176,7 +203,8 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
     has_parent[work.child] = True
     roots = np.flatnonzero(~has_parent)
     shown = tuple(work.name(int(root)) for root in roots[:_ROOTS_SHOWN])
-    names, child, parent, weights = work.names, work.child, work.parent, work.weights
+    names = Names(work.names, work.labels, work.synonyms)
+    child, parent, weights = work.child, work.parent, work.weights
     virtual: int | None = None
     virtual_name: str | None = None
     if roots.size > 1:
@@ -184,7 +212,7 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
         work.record("roots joined", int(roots.size), f"there are {roots.size:,} roots ({more})")
         virtual = n
         virtual_name = _free_name(settings.root, names)
-        names = _append(names, virtual_name)
+        names = names.extended(Names([virtual_name]))
         child = np.concatenate((child, roots.astype(np.int32)))
         parent = np.concatenate((parent, np.full(roots.size, n, np.int32)))
         if weights is not None:
@@ -199,6 +227,8 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
         work.notes.append(f"{count(whole.n_edges - reduced.n_edges, 'edge')} that others imply left out")
     if not relation.is_table:
         _tell_of_several_parents(work, child, parent)  # of a closure, only those that stay
+    if names.has_labels:
+        work.notes.append(f"nodes are named by their ids, and {names.labels.known:,} have labels to show")
     report = ReadReport(
         source=work.label,
         format=relation.format,
@@ -216,16 +246,9 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
     return Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=virtual, report=report)
 
 
-def _append(names: Any, name: str) -> Any:
-    if isinstance(names, pa.Array) and pa.types.is_string(names.type):
-        return pa.concat_arrays([names, pa.array([name], names.type)])
-    return [*(names.to_pylist() if isinstance(names, pa.Array) else names), name]
-
-
-def _free_name(wanted: str, names: Any) -> str:
+def _free_name(wanted: str, names: Names) -> str:
     """``wanted``, or the first of ``wanted 2``, ``wanted 3``, ... that no node has."""
-    known = names.to_pylist() if isinstance(names, pa.Array) else names
-    taken = {name for name in known if isinstance(name, str) and name.startswith(wanted.rstrip(">"))}
+    taken = {name for name in names if isinstance(name, str) and name.startswith(wanted.rstrip(">"))}
     choice, number = wanted, 2
     while choice in taken:
         choice = f"{wanted[:-1]} {number}>" if wanted.endswith(">") else f"{wanted} {number}"

@@ -46,9 +46,9 @@ class ReadSettings:
     columns
         Columns of child, parent and maybe weight, the one of breadcrumbs, or all levels: names or numbers from 1.
     name_column
-        Column that holds a readable name for each id: a header name or a number from 1.
+        Column that holds a label for each id: a header name or a number from 1.
     names
-        Name nodes by their id or by their readable label; 'auto' depends on the format.
+        Name nodes by their ids, with labels to show ('auto') or without ('id'), or by their labels ('label').
     separator
         Separator of columns or path steps: auto, tab, comma, semicolon, pipe, space or text.
     header

@@ -62,7 +62,7 @@ def joined(parts: Sequence[Part], settings: ReadSettings) -> Relation:
         child,
         parent,
         weights=np.concatenate(weights) if len(weights) == len(parts) else None,
-        prefer_labels=any(part.relation.prefer_labels for part in parts),
+        names_hold_labels=all(part.relation.names_hold_labels for part in parts),
         direction="child-parent",
         is_table=any(part.relation.is_table for part in parts),
         repairs=[
@@ -74,8 +74,12 @@ def joined(parts: Sequence[Part], settings: ReadSettings) -> Relation:
     )
     if relation.is_table:
         mark_roots(relation)
-    if label_of:
-        relation.labels = [label_of.get(name) for name in relation.names.to_pylist()]
+    shown = label_of if relation.names_hold_labels else _labels([p for p in parts if not p.relation.names_hold_labels])
+    if shown:
+        relation.labels = [shown.get(name) for name in relation.names.to_pylist()]
+    synonyms = _synonyms(parts)
+    if synonyms:
+        relation.synonyms = [synonyms.get(name, []) for name in relation.names.to_pylist()]
     if by_label.any():
         number = count(int(by_label.sum()), "parent")
         relation.notes.append(f"{number} given by label instead of id")
@@ -129,6 +133,18 @@ def _labels(parts: Sequence[Part]) -> dict[str, str]:
             for name, text in zip(_names(part.relation).to_pylist(), texts, strict=True):
                 if text:
                     found.setdefault(name, text)
+    return found
+
+
+def _synonyms(parts: Sequence[Part]) -> dict[str, list[str]]:
+    """What else each name is found by, in any of the files."""
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        lists: Any = part.relation.synonyms
+        if lists is not None:
+            lists = lists if isinstance(lists, list) else lists.to_pylist()
+            for name, others in zip(_names(part.relation).to_pylist(), lists, strict=True):
+                found.setdefault(name, []).extend(others or [])
     return found
 
 

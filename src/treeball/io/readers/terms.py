@@ -29,6 +29,7 @@ class Terms:
         self.tagged = False
         """Whether any label has a language."""
         self._labels: dict[str, tuple[int, str]] = {}
+        self._synonyms: dict[str, dict[str, None]] = {}
 
     def parent(self, child: str, parent: str, line: int | None = None) -> None:
         """``child`` is below ``parent``."""
@@ -46,8 +47,15 @@ class Terms:
         """A label; of several the one in the wanted language stays, then that of lower ``rank``, then the first."""
         self.tagged = self.tagged or bool(language)
         weight = 10 * self._distance(language) + rank
-        if text.strip() and (term not in self._labels or weight < self._labels[term][0]):
+        if not text.strip():
+            return
+        self.synonym(term, text)
+        if term not in self._labels or weight < self._labels[term][0]:
             self._labels[term] = (weight, text)
+
+    def synonym(self, term: str, text: str) -> None:
+        """What a term is found by besides its id and its label: synonyms, alternative ids, labels that did not stay."""
+        self._synonyms.setdefault(term, {})[text] = None
 
     def _distance(self, language: str) -> int:
         """How far a language is from what is wanted: that one, English, none, any other."""
@@ -81,6 +89,10 @@ class Terms:
         relation.line_of = lambda pair: lines[pair] or None
         found = [self._labels[name][1] if name in self._labels else None for name in known]
         relation.labels = found if any(found) else None
+        relation.synonyms = [
+            [text for text in self._synonyms.get(name, ()) if text != label]
+            for name, label in zip(known, found, strict=True)
+        ]
         relation.notes.extend(self._notes(len(stated) - len(kept), by_genus, known))
         return relation
 

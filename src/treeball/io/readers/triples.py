@@ -29,6 +29,12 @@ _EXPRESSION = frozenset(
 ) | {RDF + "first", RDF + "rest"}
 _AXIOM = frozenset(OWL + name for name in ("annotatedSource", "annotatedProperty", "annotatedTarget"))
 _LABELS = {SKOS + "prefLabel": 0, RDFS + "label": 1}
+_OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+_OTHER_NAMES = frozenset(SKOS + name for name in ("altLabel", "hiddenLabel", "notation")) | frozenset(
+    _OBO_IN_OWL + name
+    for name in ("id", "hasAlternativeId")
+    + tuple(f"has{kind}Synonym" for kind in ("Exact", "Related", "Narrow", "Broad"))
+)
 _UP = {SKOS + "broader": False, SKOS + "narrower": True}
 _UP_TRANSITIVE = {SKOS + "broaderTransitive": False, SKOS + "narrowerTransitive": True}
 
@@ -64,6 +70,9 @@ class Triples:
         if predicate in _LABELS:
             if not subject.startswith("_:"):
                 self.terms.label(subject, text, language, _LABELS[predicate])
+        elif predicate in _OTHER_NAMES:
+            if not subject.startswith("_:"):
+                self.terms.synonym(subject, text)
         elif predicate == OWL + "deprecated":
             if text.strip().lower() in ("true", "1"):
                 self.terms.obsolete.add(subject)

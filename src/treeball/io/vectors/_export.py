@@ -13,7 +13,7 @@ from ...errors import InputError
 from ...geometry.coordinates import space_for, to_kind, to_space
 from ...types import Coordinates, DType, Kind, VectorFormat
 from ..atomic import atomic_write, require_writable
-from .formats.registry import find, format_by_ending
+from .formats.registry import Format, find, format_by_ending
 from .precision import PrecisionLoss, measure_loss, to_float32
 from .vectors import Vectors, rows_of
 
@@ -107,7 +107,18 @@ def export(
         vectors = rows_of(embedding, values, kind, virtual_root, reach)
         with atomic_write(path) as temporary:
             notes = chosen.write(vectors, temporary, path)
+        notes += _left_out(vectors, chosen)
     return Export(path, format, kind, dtype, len(vectors.names), vectors.width, tuple(notes), loss)
+
+
+def _left_out(vectors: Vectors, chosen: Format) -> list[str]:
+    """A sentence for what people call the nodes, where the format has no place for it."""
+    told = {
+        "labels": vectors.labels is not None and not chosen.holds_labels,
+        "synonyms": vectors.synonyms is not None and not chosen.holds_synonyms,
+    }
+    lost = [what for what, is_lost in told.items() if is_lost]
+    return [f"{chosen.name} has no place for {' and '.join(lost)}: they are left out"] if lost else []
 
 
 def _again(embedding: Embedding, values: Any, kind: Kind) -> Embedding:

@@ -93,6 +93,7 @@ def embedding_of(
     _require_choices(geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
     tree = _own_hierarchy(vectors, label) if hierarchy is None else _read(hierarchy)
     rows, notes = _match(vectors, tree, label)
+    tree = _described(tree, vectors, rows)
     lacking = rows < 0
     if tree.virtual_root is not None and lacking[tree.virtual_root]:
         lacking[tree.virtual_root] = False
@@ -147,6 +148,17 @@ def _own_hierarchy(vectors: Vectors, label: str) -> Hierarchy:
     return _read(table, reduce="never")
 
 
+def _described(tree: Hierarchy, vectors: Vectors, rows: NDArray[np.int64]) -> Hierarchy:
+    """The hierarchy with the labels and synonyms that the vectors come with, unless it has its own."""
+    if tree.names.has_labels or (vectors.labels is None and vectors.synonyms is None):
+        return tree
+    labels, synonyms = vectors.labels, vectors.synonyms
+    return tree.described(
+        None if labels is None else [labels[row] if row >= 0 else None for row in rows.tolist()],
+        tree.names.synonyms if synonyms is None else [synonyms[row] if row >= 0 else [] for row in rows.tolist()],
+    )
+
+
 def _match(vectors: Vectors, tree: Hierarchy, label: str) -> tuple[NDArray[np.int64], list[str]]:
     """The row of every node, -1 for none: by its exact name, else by its name with underscores for blanks."""
     row = {name: place for place, name in enumerate(vectors.names)}
@@ -186,7 +198,7 @@ def _without(tree: Hierarchy, lacking: NDArray[np.bool_], count: str) -> tuple[H
     child = np.repeat(np.arange(kept.size), [len(above[code]) for code in kept.tolist()])
     parent = place[[above_one for code in kept.tolist() for above_one in above[code]]]
     root = None if tree.virtual_root is None else int(place[tree.virtual_root])
-    smaller = Hierarchy.from_codes(tree.names.take(kept), child, parent, virtual_root=root, report=tree.report)
+    smaller = Hierarchy.from_codes(tree.names.subset(kept), child, parent, virtual_root=root, report=tree.report)
     return smaller, kept
 
 

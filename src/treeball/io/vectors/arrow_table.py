@@ -1,4 +1,4 @@
-"""Vectors as an Arrow table, for formats made of one: columns node, parent, other_parents, vector and reach."""
+"""Vectors as an Arrow table, for formats made of one: node, label, parent, other_parents, synonyms, vector, reach."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ __all__ = ["from_table", "to_table"]
 
 
 def to_table(vectors: Vectors) -> pa.Table:
-    """A row a vector; other_parents is there when a node has several, reach when it is known."""
+    """A row a vector; other_parents is there when a node has several, label, synonyms and reach when they are known."""
     columns = {"node": pa.array(vectors.names, pa.string())}
+    if vectors.labels is not None:
+        columns["label"] = pa.array(vectors.labels, pa.string())
     if vectors.parents is not None:
         columns["parent"] = pa.array(vectors.first_parents(), pa.string())
         if any(len(rows) > 1 for rows in vectors.parents):
             others = [[vectors.names[row] for row in rows[1:]] for rows in vectors.parents]
             columns["other_parents"] = pa.array(others, pa.list_(pa.string()))
+    if vectors.synonyms is not None:
+        columns["synonyms"] = pa.array(vectors.synonyms, pa.list_(pa.string()))
     flat = pa.array(np.ascontiguousarray(vectors.values).reshape(-1))
     columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.width)
     if vectors.reach is not None:
@@ -52,7 +56,15 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
         if "other_parents" in kinds:
             above = [[*first, *others] for first, others in zip(above, table["other_parents"].to_pylist(), strict=True)]
         parents = [[row[parent] for parent in some if parent in row] for some in above]
-    return Vectors(names, values, as_kind(info.get("coordinates")), parents)
+    labels = table["label"].to_pylist() if "label" in texts and node != "label" else None
+    synonyms = None
+    if "synonyms" in kinds and _holds_text(kinds["synonyms"]):
+        synonyms = [some or [] for some in table["synonyms"].to_pylist()]
+    return Vectors(names, values, as_kind(info.get("coordinates")), parents, labels=labels, synonyms=synonyms)
+
+
+def _holds_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) and pa.types.is_string(kind.value_type))
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:

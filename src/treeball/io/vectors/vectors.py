@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..._version import __version__
@@ -16,7 +17,7 @@ from ...types import Coordinates, Kind
 if TYPE_CHECKING:
     from ...embedding import Embedding
 
-__all__ = ["VectorFile", "Vectors", "as_kind", "checked_parents", "reads_as_number", "rows_of"]
+__all__ = ["VectorFile", "Vectors", "as_kind", "checked_parents", "checked_texts", "reads_as_number", "rows_of"]
 
 _KINDS: tuple[Kind, ...] = (*get_args(Coordinates), "euclidean")
 
@@ -24,6 +25,22 @@ _KINDS: tuple[Kind, ...] = (*get_args(Coordinates), "euclidean")
 def as_kind(text: Any) -> Kind | None:
     """A kind that a file names; None when it names none we know."""
     return next((kind for kind in _KINDS if kind == text), None)
+
+
+def checked_texts(values: Any, count: int, label: str, *, lists: bool = False) -> Any:
+    """Labels, or lists of synonyms, as a file gives them; InputError unless there is one for each of its rows."""
+    if values is None:
+        return None
+    texts = [text for some in values for text in some] if lists and _all_lists(values) else values
+    if not isinstance(values, list) or len(values) != count or (lists and not _all_lists(values)):
+        raise InputError(f"{label}: it has no label, or list of synonyms, for each name; leave them out")
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise InputError(f"{label}: a label or synonym is no text; leave them out, or write it again")
+    return values
+
+
+def _all_lists(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(some, list) for some in values)
 
 
 def reads_as_number(cell: str) -> bool:
@@ -68,6 +85,10 @@ class Vectors:
     reach : float64 (n,)
         The reach of each row's node, for formats with a column for it; None when it is not written. What is read has
         none: with another hierarchy it would be another.
+    labels
+        What people call each row's node, None where there is no label; None when the file has none.
+    synonyms
+        What else each row's node is found by; None when the file does not say.
     """
 
     names: list[str]
@@ -75,6 +96,8 @@ class Vectors:
     kind: Kind | None = None
     parents: list[list[int]] | None = field(default=None, repr=False)
     reach: NDArray[np.float64] | None = field(default=None, repr=False)
+    labels: list[str | None] | None = field(default=None, repr=False)
+    synonyms: list[list[str]] | None = field(default=None, repr=False)
 
     @property
     def width(self) -> int:
@@ -131,5 +154,13 @@ def rows_of(
     names = hierarchy.names.to_arrow().to_pylist()
     child, parent = hierarchy.edges() if virtual_root else hierarchy.real_edges()
     parents = [rows.tolist() for rows in np.split(row[parent], np.searchsorted(child, kept[1:]))]
-    own_reach = None if reach is None else reach[kept]
-    return Vectors([names[code] for code in kept.tolist()], values[kept], kind, parents, own_reach)
+    lists = hierarchy.names.synonyms
+    return Vectors(
+        [names[code] for code in kept.tolist()],
+        values[kept],
+        kind,
+        parents,
+        None if reach is None else reach[kept],
+        hierarchy.labels.take(kept) if hierarchy.names.has_labels else None,
+        None if lists is None else [some or [] for some in lists.take(pa.array(kept)).to_pylist()],
+    )

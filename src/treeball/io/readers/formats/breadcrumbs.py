@@ -65,7 +65,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
-    """Relation in which every node is named by its full path."""
+    """Relation in which every node is named by its full path, or by the id in front of it."""
     sample = Sample.of(source)
     dialect = _dialect(sample, settings)
     found = path_column(dialect, settings)

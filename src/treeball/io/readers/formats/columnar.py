@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from ....errors import InputError
-from ..relation import Relation
+from ...model_columns import COLUMNS, METADATA_KEY, VECTORS_KEY, edges_of, names_of
+from ..relation import MISSING, Relation
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables.arrow_table import choose_roles, names_no_parents, relation_of_table
@@ -22,6 +25,9 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     roles = None
     try:
         if kind == "Parquet":
+            made_here = None if settings.columns else _relation_of_model(source)
+            if made_here is not None:
+                return made_here
             table, roles = _parquet(source, settings)
         else:
             table = pa.ipc.open_file(source.data).read_all()
@@ -33,6 +39,36 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             f"{source.label} is a truncated or damaged {kind} file ({reason}); copy or write it again"
         ) from None
     return relation_of_table(table, f"a {kind} table", source.label, settings, roles)
+
+
+def _relation_of_model(source: Source) -> Relation | None:
+    """Relation of a model, or of vectors exported from one: all parents, weights, labels and synonyms; else None."""
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(source.data))
+    metadata, there = file.schema_arrow.metadata or {}, file.schema_arrow.names
+    if not (METADATA_KEY in metadata or VECTORS_KEY in metadata) or not {"node", "parent"} <= set(there):
+        return None
+    table = file.read(columns=[name for name in COLUMNS if name in there])
+    described = json.loads(metadata.get(METADATA_KEY, b"{}"))
+    virtual = described.get("virtual_root")
+    names = names_of(table, described.get("names", "str"), virtual)
+    child, parent, weights = edges_of(table)
+    kept = np.arange(len(names)) if virtual is None else np.delete(np.arange(len(names)), names.index_of(virtual))
+    code = np.full(len(names), MISSING, np.int32)
+    code[kept] = np.arange(kept.size)
+    edge = (code[child] != MISSING) & (code[parent] != MISSING)
+    own = names.subset(kept)
+    return Relation(
+        "a model" if METADATA_KEY in metadata else "exported vectors",
+        own.to_arrow() if own.kind == "str" else list(own),
+        code[child[edge]],
+        code[parent[edge]],
+        weights=None if weights is None else weights[edge],
+        labels=own.labels.to_arrow() if own.has_labels else None,
+        synonyms=own.synonyms,
+        direction="child-parent",
+    )
 
 
 def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles | None]:

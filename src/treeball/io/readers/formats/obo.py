@@ -1,7 +1,7 @@
 """OBO ontologies: terms and their is_a (and, when asked, part_of) relations.
 
-Only the lines that the hierarchy hangs on are looked into; definitions, synonyms and cross-references, which published
-files often get wrong, are passed over unread and counted.
+Only the lines that the hierarchy hangs on are held to the rules. A synonym that cannot be read is passed over and
+counted; definitions and cross-references, which published files often get wrong, are passed over unread.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _HEADING = re.compile(r"\[([A-Za-z]\w*)\]\s*(?:!.*)?")
 _TAG = re.compile(r"([A-Za-z][\w\-]*)[ \t]*:(.*)", re.DOTALL)
 _KNOWN_TAG = re.compile(r"[a-z_\-]+:(?:\s|$)")
 _COMMENT = re.compile(r"(?<!\\)(?:[ \t]!|[ \t]\{|![ \t])")
+_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 _PART_OF = frozenset(["part_of", "BFO:0000050", "OBO_REL:part_of"])
@@ -84,6 +85,13 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
         terms.parent(term, _identifier(value, where, tag), number)
     elif tag == "name":
         terms.label(term, _name(value))
+    elif tag == "alt_id":
+        terms.synonym(term, _unescaped(_bare(value)))
+    elif tag.endswith("synonym"):
+        found = _QUOTED.match(value)
+        if found is None:
+            return False
+        terms.synonym(term, _unescaped(found.group(1)))
     elif tag == "is_obsolete":
         if _bare(value).lower() in ("true", "1"):
             terms.obsolete.add(term)
@@ -108,7 +116,7 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
 def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator[str]:
     synonyms = sum(other.pop(tag) for tag in list(other) if tag.endswith("synonym"))
     if synonyms:
-        yield f"{count(synonyms, 'synonym')} passed over"
+        yield f"{count(synonyms, 'synonym')} that cannot be read passed over"
     if other:
         yield f"{count(other.total(), 'line')} of other kinds passed over ({kinds_of(other)})"
     del stanzas["Term"]

@@ -6,6 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -18,6 +19,7 @@ from ..source import Source, open_source
 from ..tables.columns import Roles
 from ..tables.pairs import relation_of_columns
 
+_FOUND_BY = ["synonym", "equivalent name", "common name", "genbank common name", "blast name", "acronym"]
 _ROW = re.compile(r"^\d+\t\|\t\d+\t\|\t")
 
 
@@ -56,13 +58,23 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     if names is not None:
         taxon, name, kind = _columns(names, str(beside), (0, 2, 6))
         scientific = pc.equal(kind, "scientific name")
+        relation.synonyms = _synonyms(relation.names, taxon, name, pc.is_in(kind, value_set=pa.array(_FOUND_BY)))
         taxon, name = taxon.filter(scientific), name.filter(scientific)
         place = pc.index_in(relation.names, value_set=taxon.combine_chunks())
         relation.labels = name.combine_chunks().take(place)
-        relation.prefer_labels = True
     elif settings.names != "id":
         relation.notes.append("names.dmp was not found beside nodes.dmp, so taxa are named by their number")
     return relation
+
+
+def _synonyms(nodes: pa.Array, taxon: pa.ChunkedArray, name: pa.ChunkedArray, wanted: pa.ChunkedArray) -> pa.Array:
+    """Other names of each of the nodes, as lists, of the rows that are wanted."""
+    code = pc.index_in(taxon.filter(wanted), value_set=nodes)
+    known = pc.is_valid(code)
+    names, codes = name.filter(wanted).filter(known), np.asarray(code.filter(known))
+    order = np.argsort(codes, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(nodes)))])
+    return pa.ListArray.from_arrays(ends.astype(np.int32), names.combine_chunks().take(order))
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -33,8 +33,22 @@ def read_graph(graph: Any, settings: ReadSettings) -> Relation:
         amount = check_weight(weight, f"edge {first!r} -> {second!r}") if weighted else None
         builder.edge(node_or_missing(builder, first), node_or_missing(builder, second), amount)
     relation = builder.finish("a directed graph", columns_given=True)
+    _describe(relation, graph)
     _note_missing_weights(relation, edges)
     return relation
+
+
+def _describe(relation: Relation, graph: Any) -> None:
+    """Labels and synonyms of the nodes, from their attributes ``label`` and ``synonyms``."""
+    names = relation.names if isinstance(relation.names, list) else relation.names.to_pylist()
+    of_node = dict(graph.nodes(data=True))
+    told = [of_node.get(name, {}) for name in names]
+    labels = [one.get("label") for one in told]
+    if any(isinstance(label, str) for label in labels):
+        relation.labels = [label if isinstance(label, str) else None for label in labels]
+    lists = [one.get("synonyms") for one in told]
+    if any(isinstance(some, (list, tuple)) for some in lists):
+        relation.synonyms = [list(some) if isinstance(some, (list, tuple)) else [] for some in lists]
 
 
 def _note_missing_weights(relation: Relation, edges: list[tuple[Any, Any, Any]]) -> None:
@@ -79,6 +93,7 @@ def _undirected(graph: Any, settings: ReadSettings) -> Relation:
                     check_weight(weight, f"edge {neighbour!r} - {node!r}") if weighted else None,
                 )
     relation = builder.finish("an undirected graph", direction="child-parent")
+    _describe(relation, graph)
     _note_missing_weights(relation, edges)
     if settings.root not in graph:
         relation.notes.append(

@@ -194,7 +194,7 @@ def _relation_of_entries(entries: list[tuple[int, Hashable, Hashable]], format: 
                 builder.edge(codes[-1], MISSING if parent == MISSING else codes[parent])
         distinct = any(name != ident for _, name, ident in entries)
         ordered = [labels[code] for code in range(len(labels))] if distinct else None
-        relation = builder.finish(format, direction="child-parent", labels=ordered, prefer_labels=distinct)
+        relation = builder.finish(format, direction="child-parent", labels=ordered)
         if several:
             relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
         return relation
@@ -247,12 +247,12 @@ def _mappings(values: Sequence[Any], label: str) -> list[dict[Any, Any]]:
 
 
 def _with_isolated(relation: Relation, nodes: Sequence[Any]) -> Relation:
-    """``relation`` with the nodes of a node-link document that have no link, and no others added."""
+    """``relation`` with the nodes of a node-link document that have no link, and the labels of all."""
     known = relation.names if isinstance(relation.names, list) else relation.names.to_pylist()
     ids = [_node_id(node) or _node_name(node) if isinstance(node, dict) else node for node in nodes]
     extra = [name for name in dict.fromkeys(i for i in ids if _is_name(i)) if name not in set(known)]
     if extra:
         relation.names = [*known, *extra]
-        if relation.labels is not None:
-            relation.labels = [*relation.labels, *([None] * len(extra))]
+    labels = {_node_id(node): _node_name(node) for node in nodes if isinstance(node, dict)}
+    relation.labels = [labels.get(name) for name in [*known, *extra]]
     return relation

@@ -83,7 +83,6 @@ def relation_of_columns(
         several = _relabelled(relation, label_column)
         if several is not None:
             relation.notes.append(several)
-        relation.prefer_labels = True
     if roles.ignored:
         relation.notes.append(f"columns not used: {listed(roles.ignored, len(roles.ignored), 5)}")
     return relation

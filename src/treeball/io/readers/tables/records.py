@@ -100,7 +100,6 @@ def relation_of_records(
     if labels:
         code_of = {name: code for code, name in enumerate(builder.names)}
         relation.labels = [labels.get(code_of[name]) for name in _values(relation.names)]
-        relation.prefer_labels = True
     return relation
 
 

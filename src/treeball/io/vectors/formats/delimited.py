@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then node, parent (its first), reach and the numbers; also as other tools write them."""
+"""CSV and TSV: a header, then node, label, parent (the first), reach, the numbers; also as other tools write them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .registry import Format
 __all__ = ["FORMATS", "read", "sniff", "write"]
 
 _SEPARATORS: dict[VectorFormat, str] = {"csv": ",", "tsv": "\t"}
-_NODE_COLUMN, _PARENT_COLUMN, _REACH_COLUMN = "node", "parent", "reach"
+_NODE_COLUMN, _LABEL_COLUMN, _PARENT_COLUMN, _REACH_COLUMN = "node", "label", "parent", "reach"
 
 
 def sniff(data: bytes, *, separator: str) -> float:
@@ -32,20 +32,21 @@ def sniff(data: bytes, *, separator: str) -> float:
 
 
 def read(source: VectorFile, *, separator: str) -> Vectors:
-    """Vectors of a table: names in the first column, maybe ones headed parent and reach, numbers in the others."""
+    """Vectors of a table: names in the first column, maybe ones headed label, parent, reach, numbers in the others."""
     data, label = source.data, source.label
     header, has_header = _header(data, label, separator)
-    parents = header.index(_PARENT_COLUMN) if has_header and _PARENT_COLUMN in header[1:] else None
-    reach = header.index(_REACH_COLUMN) if has_header and _REACH_COLUMN in header[1:] else None
-    numbers = [i for i in range(1, len(header)) if i not in (parents, reach)]
+    labels, parents, reach = (
+        header.index(name, 1) if has_header and name in header[1:] else None
+        for name in (_LABEL_COLUMN, _PARENT_COLUMN, _REACH_COLUMN)
+    )
+    numbers = [i for i in range(1, len(header)) if i not in (labels, parents, reach)]
     if not numbers:
         raise InputError(f"{label} has no numbers after the names: each line needs a name and a vector")
     if has_header and not data.partition(b"\n")[2].strip():
         raise InputError(f"{label} has a header but no vectors")
     places = [f"c{i}" for i in range(len(header))]
     types = {place: pa.float64() for place in places} | {places[0]: pa.string()}
-    if parents is not None:
-        types[places[parents]] = pa.string()
+    types |= {places[i]: pa.string() for i in (labels, parents) if i is not None}
     try:
         table = arrow_csv.read_csv(
             io.BytesIO(data),
@@ -62,6 +63,7 @@ def read(source: VectorFile, *, separator: str) -> Vectors:
         values,
         kind_of_columns([header[i] for i in numbers]) if has_header else None,
         None if parents is None else _rows(names, table[places[parents]].to_pylist()),
+        labels=None if labels is None else [text or None for text in table[places[labels]].to_pylist()],
     )
 
 
@@ -69,6 +71,8 @@ def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list
     """Write a table that reads back to the same numbers."""
     kind = vectors.kind or "ball"
     columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
+    if vectors.labels is not None:
+        columns[_LABEL_COLUMN] = pa.array(vectors.labels, pa.string())
     if vectors.parents is not None:
         columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
     if vectors.reach is not None:
@@ -121,6 +125,7 @@ FORMATS = tuple(
         partial(read, separator=separator),
         partial(write, separator=separator),
         holds_reach=True,
+        holds_labels=True,
     )
     for name, separator in _SEPARATORS.items()
 )

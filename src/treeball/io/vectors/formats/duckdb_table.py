@@ -34,7 +34,7 @@ def read(source: VectorFile) -> Vectors:
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """A database with the table ``embedding`` (node, parent, vector, reach) and ``embedding_info`` (key, value)."""
+    """A database with the tables ``embedding`` (node, label, parent, vector, ...) and ``embedding_info``."""
     duckdb = _duckdb()
     with duckdb.connect(str(path)) as connection:
         connection.register("exported", to_table(vectors))
@@ -54,4 +54,4 @@ def _duckdb() -> Any:
     return duckdb
 
 
-FORMATS = (Format("duckdb", sniff, read, write, holds_reach=True),)
+FORMATS = (Format("duckdb", sniff, read, write, holds_reach=True, holds_labels=True, holds_synonyms=True),)

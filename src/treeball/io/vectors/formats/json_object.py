@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
-from ..vectors import VectorFile, Vectors, as_kind, checked_parents
+from ..vectors import VectorFile, Vectors, as_kind, checked_parents, checked_texts
 from .registry import Format
 
 __all__ = ["FORMATS", "read", "sniff", "write"]
@@ -38,14 +38,23 @@ def read(source: VectorFile) -> Vectors:
         raise InputError(f"{label} does not hold one vector of the same length for each name: {error}") from None
     names = [str(name) for name in record["names"]]
     kind = as_kind(record.get("coordinates"))
-    return Vectors(names, values, kind, checked_parents(record.get("parents"), len(names), label))
+    return Vectors(
+        names,
+        values,
+        kind,
+        checked_parents(record.get("parents"), len(names), label),
+        labels=checked_texts(record.get("labels"), len(names), label),
+        synonyms=checked_texts(record.get("synonyms"), len(names), label, lists=True),
+    )
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """One object: coordinates, dim, and lists in the same order: names, parents (places in names), reach, vectors."""
+    """One object: coordinates, dim, and lists in one order: names, labels, parents (their places), reach, vectors."""
     record = {
         **vectors.description(),
         "names": vectors.names,
+        **({} if vectors.labels is None else {"labels": vectors.labels}),
+        **({} if vectors.synonyms is None else {"synonyms": vectors.synonyms}),
         "parents": vectors.parents,
         **({} if vectors.reach is None else {"reach": vectors.reach.tolist()}),
         # The shortest text of a float32 is that of its own precision, not of its neighbour in float64.
@@ -58,4 +67,4 @@ def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
     return []
 
 
-FORMATS = (Format("json", sniff, read, write, holds_reach=True),)
+FORMATS = (Format("json", sniff, read, write, holds_reach=True, holds_labels=True, holds_synonyms=True),)

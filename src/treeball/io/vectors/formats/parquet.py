@@ -1,4 +1,4 @@
-"""Parquet: a table node, parent, vector, reach, its metadata with the coordinates; or a model, Parquet too."""
+"""Parquet: a table node, label, parent, vector, reach, its metadata with the coordinates; or a model, Parquet too."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pyarrow.parquet as pq
 
 from ....errors import InputError
 from ....types import Kind
+from ...model_columns import VECTORS_KEY
 from ..arrow_table import from_table, to_table
 from ..vectors import VectorFile, Vectors, rows_of
 from .registry import Format
 
 __all__ = ["FORMATS", "read", "sniff", "write"]
-
-METADATA_KEY = b"treeball-vectors"
 
 
 def sniff(data: bytes) -> float:
@@ -39,8 +38,8 @@ def read(source: VectorFile) -> Vectors:
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """Columns node, parent, vector, reach; the coordinates are in the metadata."""
-    table = to_table(vectors).replace_schema_metadata({METADATA_KEY: json.dumps(vectors.description()).encode()})
+    """Columns node, label, parent, vector, reach; the coordinates are in the metadata."""
+    table = to_table(vectors).replace_schema_metadata({VECTORS_KEY: json.dumps(vectors.description()).encode()})
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
     return []
 
@@ -49,10 +48,12 @@ def _read_table(source: VectorFile) -> Vectors:
     """A table with a column of names (node, or the first text) and one of vectors (vector, or the first of lists)."""
     try:
         table = pq.ParquetFile(source.path, page_checksum_verification=True).read()
-        described = (table.schema.metadata or {}).get(METADATA_KEY)
+        described = (table.schema.metadata or {}).get(VECTORS_KEY)
         return from_table(table, json.loads(described) if described else {}, source.label)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{source.label!r} cannot be read as Parquet: {' '.join(str(error).split())[:100]}") from None
 
 
-FORMATS = (Format("parquet", sniff, read, write, holds_models=True, holds_reach=True),)
+FORMATS = (
+    Format("parquet", sniff, read, write, holds_models=True, holds_reach=True, holds_labels=True, holds_synonyms=True),
+)

@@ -54,6 +54,8 @@ class Format:
         Whether a file of it can be a whole model.
     holds_reach
         Whether it writes the reach of every node, where that is given.
+    holds_labels, holds_synonyms
+        Whether it writes labels, and synonyms, where nodes have any.
     """
 
     name: VectorFormat
@@ -64,6 +66,8 @@ class Format:
     float64_format: VectorFormat | None = None
     holds_models: bool = False
     holds_reach: bool = False
+    holds_labels: bool = False
+    holds_synonyms: bool = False
 
 
 def format_names() -> list[VectorFormat]:

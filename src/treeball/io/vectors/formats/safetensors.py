@@ -1,4 +1,4 @@
-"""safetensors: a tensor with the coordinates, and as JSON the names and parents, in its metadata."""
+"""safetensors: a tensor with the coordinates, and as JSON the names, labels and parents, in its metadata."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ....errors import InputError
 from ..arrays import read_names, require_table
-from ..vectors import VectorFile, Vectors, as_kind, checked_parents
+from ..vectors import VectorFile, Vectors, as_kind, checked_parents, checked_texts
 from .registry import Format
 
 __all__ = ["FORMATS", "read", "sniff", "write"]
@@ -40,7 +40,7 @@ def read(source: VectorFile) -> Vectors:
         begin, stop = (end + offset for offset in tensor["data_offsets"])
         values = np.frombuffer(data[begin:stop], _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
         stored = json.loads(metadata["names"]) if "names" in metadata else None
-        parents = json.loads(metadata.get("parents", "null"))
+        parents, labels, synonyms = (json.loads(metadata.get(key, "null")) for key in ("parents", "labels", "synonyms"))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(f"{label} is damaged or no safetensors file: {' '.join(str(error).split())[:100]}") from None
     require_table(values, label)
@@ -48,11 +48,18 @@ def read(source: VectorFile) -> Vectors:
     if len(known) != len(values):
         raise InputError(f"{label} holds {len(values):,} vectors but {len(known):,} names")
     kind = as_kind(metadata.get("coordinates"))
-    return Vectors([str(name) for name in known], values, kind, checked_parents(parents, len(known), label))
+    return Vectors(
+        [str(name) for name in known],
+        values,
+        kind,
+        checked_parents(parents, len(known), label),
+        labels=checked_texts(labels, len(known), label),
+        synonyms=checked_texts(synonyms, len(known), label, lists=True),
+    )
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """A tensor ``vectors``; the metadata say its coordinates and, as JSON, the names."""
+    """A tensor ``vectors``; the metadata say its coordinates and, as JSON, the names and labels."""
     values = np.ascontiguousarray(vectors.values)
     tensor = {
         "dtype": "F32" if vectors.is_float32 else "F64",
@@ -65,6 +72,9 @@ def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
         "names": json.dumps(vectors.names, ensure_ascii=False),
         "parents": json.dumps(vectors.parents),
     }
+    for key, texts in (("labels", vectors.labels), ("synonyms", vectors.synonyms)):
+        if texts is not None:
+            metadata[key] = json.dumps(texts, ensure_ascii=False)
     header = json.dumps({"__metadata__": metadata, "vectors": tensor}, ensure_ascii=False).encode()
     header += b" " * (-len(header) % 8)
     if len(header) > _HEADER_LIMIT:
@@ -75,4 +85,4 @@ def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
     return []
 
 
-FORMATS = (Format("safetensors", sniff, read, write),)
+FORMATS = (Format("safetensors", sniff, read, write, holds_labels=True, holds_synonyms=True),)
