@@ -40,6 +40,8 @@ interface Summary {
 interface TreeParts {
   childCount: Ints;
   nameBytes: Bytes;
+  /** null where names are all there is. */
+  idBytes: Bytes | null;
   angle: Floats;
   length: Floats;
   /** Edges to further parents, where a node has several. */
@@ -65,7 +67,10 @@ interface Tree {
   spread: number;
   reach: Float32Array;
   keep: Float32Array;
+  /** What people call the nodes. */
   names: Names;
+  /** What the nodes are known by; the names themselves where there are no labels. */
+  ids: Names;
 }
 
 interface Names {

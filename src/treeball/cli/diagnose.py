@@ -166,18 +166,19 @@ def _print_worst(found: Diagnosis, listed: int) -> None:
         _heading("Worst inner nodes, by the ill pairs they take part in")
     for number, node in enumerate(found.worst_nodes[:listed], 1):
         total = sum(node.illness.values())
-        parent = "no parent" if node.parent is None else f"parent {node.parent}"
+        parent = "no parent" if node.parent is None else f"parent {node.shown(node.parent)}"
         _line(
-            f"{number:>2}. {node.node}  {KIND_WORDS[node.kind]} ({node.illness[node.kind]:,} of "
+            f"{number:>2}. {node.shown(node.node)}  {KIND_WORDS[node.kind]} ({node.illness[node.kind]:,} of "
             f"{count(total, 'ill pair')})",
             "bold",
         )
-        _paragraph(f"{parent}; offender {node.offender}. {node.sentence}", "    ")
+        _paragraph(f"{parent}; offender {node.shown(node.offender)}. {node.sentence}", "    ")
         _line(f"    {node.command}", "cyan")
     if found.worst_pairs:
         _heading("Worst pairs, by rank")
     for number, pair in enumerate(found.worst_pairs[:listed], 1):
-        _line(f"{number:>2}. {pair.node} -> {pair.positive}  {KIND_WORDS[pair.kind]}, rank {pair.rank:,}", "bold")
+        both = f"{pair.shown(pair.node)} -> {pair.shown(pair.positive)}"
+        _line(f"{number:>2}. {both}  {KIND_WORDS[pair.kind]}, rank {pair.rank:,}", "bold")
         _paragraph(pair.sentence, "    ")
 
 

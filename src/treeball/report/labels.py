@@ -59,7 +59,7 @@ def place_labels(axes: Axes, scene: Scene, names: Names, pen: Pen, crowd: Floats
     for code in tried.tolist():
         if placed == _MOST_LABELS:
             break
-        text = display_name(names[code])
+        text = display_name(names.called([code])[0])
         if not text:
             continue
         width, height, _ = measure(text, font, False)

@@ -188,7 +188,7 @@ def _tree_record(hierarchy: Hierarchy, shown: NDArray[np.int64]) -> dict[str, An
     extent = (hierarchy.interval_out - hierarchy.interval_in)[shown]
     return {
         "parent": np.where(parent >= 0, place[parent], -1).tolist(),
-        "name": [str(name) for name in hierarchy.names.take(shown)],
+        "name": hierarchy.names.called(shown),
         "size": np.log2(extent).round(1).tolist(),
         "group": group[shown].tolist(),
         "groups": list(names),

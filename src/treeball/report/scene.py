@@ -116,7 +116,7 @@ def scene_of(
     """The scene of places (n, 2) in the disk and of ill pairs: nodes, positives and kinds."""
     top = hierarchy.root
     if focus is not None:
-        top = hierarchy.names.index_of(focus)
+        top = hierarchy.names.find(focus)
         points = points - points[top] if flat else poincare.recentre(points, points[top])
     shown = np.ones(hierarchy.n_nodes, bool)
     if depth is not None:
@@ -224,7 +224,7 @@ def _by_subtree(hierarchy: Hierarchy, shown: NDArray[np.bool_], top: int) -> tup
     group = np.full(hierarchy.n_nodes, len(below), np.int64)
     for number, branch in enumerate(below):
         group[(start >= start[branch]) & (start < end[branch])] = number
-    names = tuple(display_name(name) for name in hierarchy.names.take(below))
+    names = tuple(display_name(name) for name in hierarchy.names.called(below))
     return group, (*names, "other")
 
 

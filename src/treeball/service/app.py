@@ -28,7 +28,7 @@ from .guard import Guard
 from .openapi import describe
 from .resources import RESOURCES, Info
 from .settings import ServeSettings
-from .table import DOUBT, Question, questions
+from .table import DOUBT, LABELS, Question, questions
 
 __all__ = ["make_app"]
 
@@ -134,7 +134,9 @@ class _Service:
             part = rows[begin : begin + _AT_ONCE]
             columns = [list(column) for column in zip(*part, strict=True)]
             for row, found in zip(part, question.ask(self.embedding, *columns, **asked.options), strict=True):
-                answers.append({**dict(zip(question.of, row, strict=True)), **found})
+                labels = self.embedding.names.labels_by_name([*row, *question.named(found)])
+                told = {LABELS: labels} if labels else {}
+                answers.append({**dict(zip(question.of, row, strict=True)), **found, **told})
                 size += max(len(value) if isinstance(value, list) else 1 for value in found.values())
             if size > self.settings.max_answer:
                 raise InputError(f"the answer has more than {self.settings.max_answer:,} entries: ask for less")
@@ -153,10 +155,14 @@ class _Service:
         self.pace[kind] = pace + 0.9 * (self.pace.get(kind, pace) - pace)
 
     def _known(self, given: Any) -> Any:
-        name = self.embedding.names.from_text(given) if isinstance(given, str) else given
-        if name not in self.embedding.names:
-            raise _UnknownNode(name)
-        return name
+        """The name of the node that an id, a label or a synonym means; InputError when it may be any of several."""
+        names = self.embedding.names
+        codes = names.look_up(given)
+        if not codes:
+            raise _UnknownNode(given)
+        if len(codes) > 1:
+            raise InputError(names.several_nodes(given, codes))
+        return names[codes[0]]
 
     async def _no_such_node(self, name: Any) -> str:
         """A sentence with close names, if they are found in time; searches get a tenth of the time at most."""
@@ -176,7 +182,7 @@ class _Service:
 
     def _with_close_names(self, name: Any) -> str:
         try:
-            self.embedding.names.index_of(name)
+            self.embedding.names.find(name)
         except InputError as error:
             return str(error)
         return ""

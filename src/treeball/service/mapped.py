@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +23,7 @@ from ..engine.cpu.box_tree import Tree
 from ..engine.cpu.search_tree import SearchTree
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
+from ..hierarchy.lookup_keys import LookupKeys
 from ..hierarchy.names import Names
 from ..hierarchy.read_report import ReadReport
 
@@ -38,13 +39,13 @@ def write_mapped(embedding: Embedding, folder: Path) -> None:
     names = embedding.names
     column = _column(names)
     if column is not None:
-        table = pa.table({"node": column})
-        with pa.OSFile(str(folder / _NAMES), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-            writer.write_table(table, max_chunksize=len(names))
+        _write_column(column, folder / _NAMES)
         np.save(folder / _ORDER, np.asarray(pc.sort_indices(column)).astype(np.int64))
         index: dict[str, Any] = {"names": None}
     else:
         index = {"names": list(names)}
+    index["keys"] = [_keys_written(keys, folder, f"keys.{place}") for place, keys in enumerate(names.other_keys)]
+    index["labels"] = names.has_labels
     index["model"] = _written(embedding, folder, "model")
     (folder / _INDEX).write_text(json.dumps(index), "utf-8")
 
@@ -52,14 +53,42 @@ def write_mapped(embedding: Embedding, folder: Path) -> None:
 def open_mapped(folder: Path) -> Embedding:
     """The model that :func:`write_mapped` laid out; its arrays are read when they are used."""
     index = json.loads((folder / _INDEX).read_text("utf-8"))
+    keys = tuple(_keys_opened(entry, folder, f"keys.{place}") for place, entry in enumerate(index["keys"]))
+    labels = keys[0].texts if index["labels"] else None
     names: Names
     if index["names"] is None:
-        column = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).read_all()["node"].chunk(0)
-        names = _SortedNames(column, np.asarray(np.load(folder / _ORDER, mmap_mode="r")))
+        column = _mapped_column(folder / _NAMES)
+        names = _SortedNames(column, np.asarray(np.load(folder / _ORDER, mmap_mode="r")), labels, keys)
     else:
-        names = Names.of(index["names"])
+        names = Names(index["names"], labels)
+        vars(names)["other_keys"] = keys
     embedding: Embedding = _opened(index["model"], folder, names)
     return embedding
+
+
+def _write_column(column: pa.Array, path: Path) -> None:
+    table = pa.table({"column": column})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=max(1, len(column)))
+
+
+def _mapped_column(path: Path) -> pa.Array:
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()["column"].chunk(0)
+
+
+def _keys_written(keys: LookupKeys, folder: Path, path: str) -> dict[str, bool]:
+    """What the index says of labels or synonyms; their sorted order is written as well."""
+    _write_column(keys.texts, folder / f"{path}.arrow")
+    np.save(folder / f"{path}.order.npy", keys.order)
+    if keys.codes is not None:
+        np.save(folder / f"{path}.codes.npy", keys.codes)
+    return {"codes": keys.codes is not None}
+
+
+def _keys_opened(entry: dict[str, bool], folder: Path, path: str) -> LookupKeys:
+    codes = np.asarray(np.load(folder / f"{path}.codes.npy", mmap_mode="r")) if entry["codes"] else None
+    order = np.asarray(np.load(folder / f"{path}.order.npy", mmap_mode="r"))
+    return LookupKeys(_mapped_column(folder / f"{path}.arrow"), codes, order)
 
 
 def _column(names: Names) -> pa.Array | None:
@@ -75,9 +104,12 @@ def _column(names: Names) -> pa.Array | None:
 class _SortedNames(Names):
     """Names found by bisection in their sorted order, which is mapped too; a dict would be made in every process."""
 
-    def __init__(self, column: pa.Array, order: NDArray[np.int64]) -> None:
+    def __init__(
+        self, column: pa.Array, order: NDArray[np.int64], labels: pa.Array | None, keys: tuple[LookupKeys, ...]
+    ) -> None:
         numbers = pa.types.is_int64(column.type)
-        super().__init__(() if numbers else column)
+        super().__init__(() if numbers else column, labels)
+        self.other_keys = keys
         self._type: type = int if numbers else str
         if numbers:
             self._values = cast(Any, memoryview(column.to_numpy()))  # a sequence of integers, without a copy
@@ -93,8 +125,8 @@ class _SortedNames(Names):
         code = int(self._order[place]) if place < len(self) else -1
         return code if code >= 0 and self[code] == name else -1
 
-    def index_of_many(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
-        return np.array([self.index_of(name) for name in names], np.int32)
+    def _codes_of(self, wanted: list[Hashable]) -> NDArray[np.int32]:
+        return np.array([self._find(name) for name in wanted], np.int32)
 
 
 def _written(value: Any, folder: Path, path: str) -> Any:

@@ -16,11 +16,11 @@ from ..geometry.coordinates import kinds_of, to_kind
 from ..types import Source
 from .settings import ServeSettings
 
-__all__ = ["DOUBT", "DOUBT_FIELD", "LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
+__all__ = ["DOUBT", "DOUBT_FIELD", "LABELS", "LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
 
 LONGEST_NAME = 1_024  # characters
 
-DOUBT = "doubt"
+DOUBT, LABELS = "doubt", "labels"
 Fields = dict[str, Any]  # a type, or a type and what else there is to say of it, by the name of a field
 
 
@@ -59,6 +59,8 @@ _MaybeNumber = Annotated[float | None, Field(description="null when only a virtu
 
 _WHY = "Why what geometry answers may be wrong; only where the model has ill pairs."
 DOUBT_FIELD: Fields = {DOUBT: (Annotated[str, Field(description=_WHY)], "")}
+_CALLED = "What people call the nodes of the answer, by their ids; only those that have a label."
+LABELS_FIELD: Fields = {LABELS: (Annotated[dict[str, str], Field(description=_CALLED)], {})}
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Question:
         What a GET is answered; a POST gets a list of them.
     is_of_relatives
         Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
+    relatives
+        The property of an answer that is a node or a list of nodes; empty where there is none.
     """
 
     name: str
@@ -92,6 +96,12 @@ class Question:
     in_body: type[Closed]
     answer: type[Closed]
     is_of_relatives: bool = False
+    relatives: str = ""
+
+    def named(self, found: dict[str, Any]) -> list[Any]:
+        """The nodes that an answer names besides those it was asked about, rows with a label of their own left out."""
+        value = found.get(self.relatives)
+        return value if isinstance(value, list) else [] if value is None else [value]
 
     @property
     def many(self) -> str:
@@ -111,7 +121,11 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
     names: Any = list_of(name)
     pair: Any = Annotated[names, Field(min_length=2, max_length=2)]
     examples = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
-    near: Any = create_model("Neighbor", __base__=Closed, node=name, distance=_Distance)
+    has_labels = embedding.names.has_labels
+    in_row: Fields = {"label": (Annotated[str, Field(description="What people call the node.")], "")}
+    near_fields: Fields = {"node": name, "distance": _Distance} | (in_row if has_labels else {})
+    near: Any = create_model("Neighbor", __base__=Closed, **near_fields)
+    labelled = LABELS_FIELD if has_labels else {}
 
     own, kinds = embedding.space.coordinates, _one_of(kinds_of(embedding.space))
     at_most = Field(ge=1, le=settings.max_k, description="How many.")
@@ -121,13 +135,13 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
     coordinates: Fields = {"coordinates": (Annotated[kinds, Field(description="How the point is written down.")], own)}
 
     def question(
-        path: str, of: str, summary: str, ask: Any, options: Fields, answer: Fields, of_relatives: bool = False
+        path: str, of: str, summary: str, ask: Any, options: Fields, answer: Fields, relatives: str | None = None
     ) -> Question:
         title = path.title().replace("-", "")
         nodes = of.split()
         single = len(nodes) == 1
         parameters: Fields = {
-            node: (_Text, Field(description="Name of a node.", examples=[str(example)]))
+            node: (_Text, Field(description="A node, by its id, label or synonym.", examples=[str(example)]))
             for node, example in zip(nodes, examples, strict=False)
         }
         listed = Field(min_length=1, max_length=settings.max_nodes, examples=[examples if single else [examples]])
@@ -143,14 +157,15 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             create_model(
                 f"{title}Answer",
                 __base__=Closed,
-                **(dict.fromkeys(nodes, name) | answer | (DOUBT_FIELD if of_relatives else {})),
+                **(dict.fromkeys(nodes, name) | answer | labelled | ({} if relatives is None else DOUBT_FIELD)),
             ),
-            of_relatives,
+            relatives is not None,
+            relatives or "",
         )
 
     def relatives(path: str, of: str, summary: str, method: str, kind: Any) -> Question:
         key = path.replace("-", "_")
-        return question(path, of, summary, _relatives(method, key), source, {key: kind}, True)
+        return question(path, of, summary, _relatives(method, key), source, {key: kind}, key)
 
     above = "The nearest node above both, or one of them"
     judged: Fields = {"is_ancestor": bool, "score": _Score}
@@ -170,7 +185,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
         relatives("parents", "node", "All parents", "parents_of", names),
         relatives("children", "node", "The children", "children_of", names),
         relatives("ancestors", "node", "All ancestors, the nearest first", "ancestors_of", names),
-        question("is-ancestor", "ancestor node", of_two, _is_ancestor, source, judged, True),
+        question("is-ancestor", "ancestor node", of_two, _is_ancestor, source, judged, ""),
         relatives("common-ancestor", "a b", above, "common_ancestor", name | None),
         relatives("path", "a b", way, "path", names),
         question(
@@ -188,10 +203,16 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
 
 
 def _neighbors(embedding: Embedding, nodes: list[Any], k: int, source: Source) -> list[dict[str, Any]]:
-    return [
-        {"neighbors": [{"node": node, "distance": far} for node, far in near]}
-        for near in embedding.neighbors(nodes, k, source)
-    ]
+    answers = []
+    for near in embedding.neighbors(nodes, k, source):
+        labels = embedding.names.labels_by_name(node for node, _ in near)
+        rows = [{"node": node, "distance": far} for node, far in near]
+        answers.append({"neighbors": [row | _label_of(labels, row["node"]) for row in rows]})
+    return answers
+
+
+def _label_of(labels: dict[str, str], node: Any) -> dict[str, str]:
+    return {"label": labels[str(node)]} if str(node) in labels else {}
 
 
 def _distance(embedding: Embedding, a: list[Any], b: list[Any], source: Source) -> list[dict[str, Any]]:

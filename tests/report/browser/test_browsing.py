@@ -11,6 +11,7 @@ import pytest
 
 import treeball
 from treeball.geometry import poincare
+from treeball.report.browser import write_page
 
 from .driver import View
 
@@ -47,6 +48,25 @@ def test_opens_from_a_file_and_draws(open_view: Open, disk_page: Path, renderer:
     assert view.page.title() == "mammals · treeball"
     assert drawn(pixels(view)) > 5_000
     assert view.focus == "mammal.n.01"
+
+
+def test_labels_and_ids_are_both_found(open_view: Open, tmp_path: Path) -> None:
+    labels = ["Shop", "Music", "Rock", "Phones", "Rock"]
+    names = ["cat0", "cat1", "cat10", "cat2", "cat20"]
+    hierarchy = treeball.Hierarchy.from_codes(names, [1, 2, 3, 4], [0, 1, 0, 3], labels=labels)
+    page = write_page(treeball.fit(hierarchy, dim=2), tmp_path / "shop.html")
+    view = open_view(page)
+    matches = view.page.locator("#matches [role=option]")
+    view.page.fill("#search", "rock")
+    assert sorted(text.split("\n")[0] for text in matches.all_inner_texts()) == ["Rock [cat10]", "Rock [cat20]"]
+    view.page.fill("#search", "cat20")
+    assert matches.count() == 1
+    view.page.keyboard.press("Enter")
+    view.settle()
+    assert view.page.locator("#pane-node h2").inner_text() == "Rock [cat20]"
+    assert view.do("location.hash") == "#node=cat20"
+    assert open_view(page, address="#node=cat10").page.locator("#pane-node h2").inner_text() == "Rock [cat10]"
+    assert open_view(page, address="#node=Music").focus == "Music"  # an address by label does, too
 
 
 def test_search_completes_and_brings_to_the_middle(open_view: Open, disk_page: Path) -> None:

@@ -207,6 +207,19 @@ def test_the_same_model_gives_the_same_page_and_it_holds_everything() -> None:
     assert sum(read_varints(section(page, "children"))) == 1181
 
 
+def test_labels_are_what_is_shown_and_ids_are_in_the_page_too(tmp_path: Path) -> None:
+    labels = ["Shop", "Music", None]
+    hierarchy = treeball.Hierarchy.from_codes(["i0", "i1", "i2"], [1, 2], [0, 0], labels=labels)
+    page = make_page(treeball.fit(hierarchy, dim=2), title="shop")
+    shown, ids = (section(page, name).decode().split("\n") for name in ("names", "ids"))
+    assert dict(zip(ids, shown, strict=True)) == {"i0": "Shop", "i1": "Music", "i2": "i2"}
+    bare = treeball.Hierarchy.from_codes(["i0", "i1", "i2"], [1, 2], [0, 0])
+    assert 'id="data-ids"' not in make_page(treeball.fit(bare, dim=2), title="bare")
+    for key in ("i1", "Music"):
+        (tmp_path / "t.csv").write_text(f"node,price\n{key},3\n")
+        assert read_column(tmp_path / "t.csv", "price", hierarchy).values[1] == 3.0
+
+
 def test_one_node_makes_a_page() -> None:
     embedding = treeball.Embedding(np.zeros((1, 2)), treeball.Hierarchy.from_codes(["alone"], [], []))
     assert "alone" in section(make_page(embedding, title="one"), "names").decode()

@@ -127,15 +127,17 @@ def _summary(embedding: Embedding, facts: Facts, title: str) -> dict[str, Any]:
 
 def _structure(embedding: Embedding, order: LevelOrder, places: Places, *, exact: bool) -> dict[str, bytes]:
     hierarchy = embedding.hierarchy
-    names = hierarchy.names.to_arrow().take(order.code).to_pylist()
+    names = hierarchy.names
     # Angles between the children of a far node may be as small as e^-30: real vectors need all digits.
     angle = packing.float_planes(places.angle, np.float64 if exact else np.float32)
     sections = {
         "children": packing.varints(np.diff(order.first)),
-        "names": packing.lines(names),
+        "names": packing.lines(names.called(order.code)),
         "angle": angle,
         "length": packing.float_planes(places.length, np.float32),
     }
+    if names.has_labels:
+        sections["ids"] = packing.lines(map(str, names.take(order.code)))
     if not hierarchy.is_tree:
         child, parent = (order.position[codes] for codes in hierarchy.edges())
         extra = order.parent[child] != parent

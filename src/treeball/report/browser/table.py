@@ -38,7 +38,10 @@ class Column:
 
 
 def read_column(path: Path, name: str | None, hierarchy: Hierarchy) -> Column:
-    """Read column `name` (by default the second) of a CSV, TSV or Parquet file whose first column names the nodes."""
+    """Read column `name` (by default the second) of a CSV, TSV or Parquet file whose first column names the nodes.
+
+    It holds their names (ids) or, if it has none of these, their labels.
+    """
     table = _read(path)
     if table.num_columns < 2:
         raise InputError(f"{str(path)!r} has {table.num_columns} column: give a table of node names and their values")
@@ -48,6 +51,8 @@ def read_column(path: Path, name: str | None, hierarchy: Hierarchy) -> Column:
         raise InputError(f"{str(path)!r} has no column {name!r}; it has {there}")
     keys = table.column(0).cast(pa.string()).combine_chunks()
     row = pc.index_in(hierarchy.names.to_arrow().cast(pa.string()), value_set=keys)
+    if row.null_count == len(row) and hierarchy.names.has_labels:
+        row = pc.index_in(hierarchy.labels.to_arrow(), value_set=keys.drop_null())
     matched = len(row) - row.null_count
     if not matched:
         raise InputError(

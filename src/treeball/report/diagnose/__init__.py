@@ -67,7 +67,7 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         ill, pairs = len(self.evaluation.illness), self.evaluation.ranking.ranks.size
-        worst = f"; worst: {', '.join(one.node for one in self.worst_nodes[:3])}" if self.worst_nodes else ""
+        worst = f"; worst: {', '.join(one.shown(one.node) for one in self.worst_nodes[:3])}" if self.worst_nodes else ""
         return f"<Diagnosis of {self.model}: {ill:,} of {pairs:,} pairs ill{worst}>"
 
     def to_dict(self) -> dict[str, Any]:

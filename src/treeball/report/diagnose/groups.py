@@ -84,7 +84,7 @@ def by_children(pairs: RankedPairs, hierarchy: Hierarchy) -> tuple[Group, ...]:
 def by_subtree(pairs: RankedPairs, hierarchy: Hierarchy) -> tuple[Group, ...]:
     """One group for each top-level subtree that A lies in, those with the most ill pairs first."""
     tops = top_nodes(hierarchy)
-    names = [str(name) for name in hierarchy.names.take(tops)]
+    names = hierarchy.names.shown_of(tops)
     groups = _tally(subtree_of(pairs.node, tops, hierarchy), pairs.kind, [*names, "above them"])
     return tuple(sorted((group for group in groups if group.pairs), key=lambda group: (-group.ill_pairs, -group.pairs)))
 

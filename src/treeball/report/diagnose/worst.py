@@ -9,7 +9,7 @@ The *worst pairs* are those with the largest rank: between A and its B are the m
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,23 @@ from .groups import RankedPairs, subtree_of, top_nodes
 from .room import radius_enough, short_of_room
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Finding:
+    """What is said of nodes, with the labels of those it mentions, by their names."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def shown(self, name: str) -> str:
+        """A node as people read it: ``label [id]``, or its name where it has no label."""
+        return f"{self.labels[name]} [{name}]" if name in self.labels else name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; labels where there are any."""
+        return {name: value for name, value in asdict(self).items() if name != "labels" or value}
+
+
 @dataclass(frozen=True)
-class WorstNode:
+class WorstNode(_Finding):
     """An inner node, the ill pairs it takes part in, and what is wrong.
 
     Attributes
@@ -39,6 +54,7 @@ class WorstNode:
     own_offender : the non-positive nearest to the node itself; None for a root
     radius, enough : the radius its children have, and the one that is enough for them; None in Euclidean space
     sentence, command : what is wrong, and what would treat it
+    labels : labels of the nodes named here, by their names
     """
 
     node: str
@@ -56,13 +72,9 @@ class WorstNode:
     sentence: str
     command: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class WorstPair:
+class WorstPair(_Finding):
     """An ill pair with a high rank.
 
     Attributes
@@ -72,6 +84,7 @@ class WorstPair:
     rank : 1 + number of non-positives at least as close to A as B is
     distance, offender_distance : from A to B and to B'
     sentence, command : what is wrong, and what would treat it
+    labels : labels of the nodes named here, by their names
     """
 
     node: str
@@ -83,10 +96,6 @@ class WorstPair:
     offender_distance: float
     sentence: str
     command: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return asdict(self)
 
 
 class Examiner:
@@ -132,6 +141,7 @@ class Examiner:
                     distance=far,
                     offender_distance=near,
                     sentence=self._pair_sentence(i, int(ranks[i]), far, near),
+                    labels=self._labels(illness.node[i], positive, illness.offender[i]),
                     command=self.commands.for_node(kind, self._lacks(positive), float(self.radii[positive])),
                 )
             )
@@ -165,6 +175,7 @@ class Examiner:
             radius=self._room(node),
             enough=self._enough(node),
             sentence=sentence,
+            labels=self._labels(node, parent, offender, -1 if own_offender is None else own_offender),
             command=self.commands.for_node(kind, self._lacks(node), float(self.radii[node])),
         )
 
@@ -182,17 +193,17 @@ class Examiner:
             own = self.hierarchy.is_ancestor(illness.node[pairs], illness.offender[pairs])
             if own.mean() > 0.5:
                 first = int(pairs[np.argmax(own)])
-                example = f"{self._name(illness.node[first])} to {self._name(illness.offender[first])}"
+                example = f"{self._shown(illness.node[first])} to {self._shown(illness.offender[first])}"
                 return f"{who} a node below themselves (such as {example}): the way up is longer than the way down."
             return f"{who} a deeper node of its subtree, {often}: the subtree is folded into itself."
         place = subtree_of(np.array([_commonest(illness.offender[pairs])]), self.tops, self.hierarchy)[0]
-        under = f" (under {self._name(self.tops[place])})" if place < self.tops.size else ""
+        under = f" (under {self._shown(self.tops[place])})" if place < self.tops.size else ""
         return f"{who} a node outside its subtree, {often}{under}: two subtrees overlap."
 
     def _most_often(self, offenders: Ints) -> str:
         commonest = _commonest(offenders)
         several = np.count_nonzero(offenders == commonest) > 1
-        return f"{'most often' if several else 'for example'} to {self._name(commonest)}"
+        return f"{'most often' if several else 'for example'} to {self._shown(commonest)}"
 
     def _about_room(self, node: int) -> str:
         has, needed = self._room(node), self._lacks(node)
@@ -204,7 +215,7 @@ class Examiner:
 
     def _own_sentence(self, pair: int) -> str:
         illness = self.evaluation.illness
-        offender, positive = self._name(illness.offender[pair]), self._name(illness.positive[pair])
+        offender, positive = self._shown(illness.offender[pair]), self._shown(illness.positive[pair])
         word = "parent" if self.evaluation.objective == "parents" else "ancestor"
         return f" It is itself nearer to {offender} than to its {word} {positive}."
 
@@ -213,26 +224,34 @@ class Examiner:
         kind = int(illness.kind[pair])
         node, positive, offender = illness.node[pair], illness.positive[pair], illness.offender[pair]
         if kind == CAPACITY:
-            what = f"a child of {self._name(positive)} too"
+            what = f"a child of {self._shown(positive)} too"
         elif self.hierarchy.is_parent(node, offender):
             what = "its own child"
         elif self.hierarchy.is_ancestor(node, offender):
             what = "a node below itself"
         elif kind == INTRA_SUBTREE:
-            what = f"a deeper node under {self._name(positive)}"
+            what = f"a deeper node under {self._shown(positive)}"
         else:
             common = int(self.hierarchy.common_ancestor(positive, offender))
-            what = f"in another subtree; they part at {self._name(common)}"
+            what = f"in another subtree; they part at {self._shown(common)}"
         between = "1 node is" if rank == 2 else f"{rank - 1:,} nodes are"
         return (
-            f"{between} at least as near as {self._name(positive)} ({far:.2f}); the nearest is {self._name(offender)} "
-            f"({near:.2f}), {what}."
+            f"{between} at least as near as {self._shown(positive)} ({far:.2f}); the nearest is "
+            f"{self._shown(offender)} ({near:.2f}), {what}."
         )
 
     # ---- facts ----
 
     def _name(self, code: int | np.integer[Any]) -> str:
         return str(self.hierarchy.names[int(code)])
+
+    def _shown(self, code: int | np.integer[Any]) -> str:
+        """A node for a sentence."""
+        return self.hierarchy.names.shown(int(code))
+
+    def _labels(self, *codes: int | np.integer[Any]) -> dict[str, str]:
+        names = self.hierarchy.names
+        return names.labels_by_name(names.take([int(code) for code in codes if code >= 0]))
 
     def _own_offender(self, node: int) -> int | None:
         ranking = self.evaluation.ranking

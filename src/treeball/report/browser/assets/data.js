@@ -74,12 +74,13 @@ function present(bytes, name) {
 // Structure first: it is all that the first picture needs.
 /** @returns {Promise<Tree>} */
 async function loadTree() {
-  const raw = await unpackAll(['children', 'names', 'angle', 'length', 'other_child', 'other_parent']);
+  const raw = await unpackAll(['children', 'names', 'ids', 'angle', 'length', 'other_child', 'other_parent']);
   const angle = present(raw.angle, 'angle');
   const n = summary.nodes;
   return makeTree({
     childCount: readVarints(present(raw.children, 'children')),
     nameBytes: present(raw.names, 'names'),
+    idBytes: raw.ids, // only where nodes have labels, which are then what is in names
     angle: angle.length === 8 * n ? readFloatPlanes(angle, Float64Array) : readFloatPlanes(angle, Float32Array),
     length: readFloatPlanes(present(raw.length, 'length'), Float32Array),
     otherChild: raw.other_child ? readVarints(raw.other_child) : new Int32Array(0),

@@ -66,9 +66,10 @@ function illnessText(app, node) {
 /** @param {App} app @param {number} pair */
 function pairText(app, pair) {
   const { ill } = app.facts;
-  const { names } = app.tree;
-  return `${KIND_NAMES[ill.kind[pair]]} illness: ${names.of(ill.offender[pair])} (${decimals(ill.offenderDistance[pair])}) `
-    + `is ${closeness(ill, pair)} ${names.of(ill.positive[pair])} (${decimals(ill.distance[pair])})`;
+  const { tree } = app;
+  const offender = fullName(tree, ill.offender[pair]);
+  return `${KIND_NAMES[ill.kind[pair]]} illness: ${offender} (${decimals(ill.offenderDistance[pair])}) `
+    + `is ${closeness(ill, pair)} ${fullName(tree, ill.positive[pair])} (${decimals(ill.distance[pair])})`;
 }
 
 // Ties count against the model, but should not be called closer.
@@ -105,7 +106,7 @@ function cardContent(app, node) {
   const shown = path.length > 5 ? [path[0], -1, ...path.slice(-3)] : path;
   const trail = shown.map((at) => (at < 0 ? '…' : shortName(tree, at))).join(' › ');
   /** @type {HTMLElement[]} */
-  const parts = [make('strong', {}, tree.names.of(node))];
+  const parts = [make('strong', {}, fullName(tree, node))];
   if (trail) parts.push(make('p', { class: 'trail' }, trail));
   parts.push(factList([
     ['To parent', node ? decimals(facts.parentDistance[node]) : '–'],
@@ -118,7 +119,7 @@ function cardContent(app, node) {
   if (near.length) {
     parts.push(make('p', { class: 'heading' }, 'Nearest'));
     parts.push(make('ol', { class: 'near' }, ...near.map(([other, distance]) => make('li', {},
-      make('span', { class: 'name' }, tree.names.of(other) + relation(tree, node, other)),
+      make('span', { class: 'name' }, fullName(tree, other) + relation(tree, node, other)),
       make('span', { class: 'value' }, decimals(distance))))));
   }
   return parts;
@@ -137,7 +138,7 @@ function relation(tree, node, other) {
 function showDetails(app) {
   const { tree, focus } = app;
   /** @type {HTMLElement[]} */
-  const parts = [make('h2', {}, tree.names.of(focus))];
+  const parts = [make('h2', {}, fullName(tree, focus))];
   if (focus === 0 && summary.virtual_root) parts.push(make('p', { class: 'note' }, 'Added to join several roots.'));
   parts.push(factList(factRows(app, focus)));
   const pair = app.facts.ill.firstPair[focus];

@@ -47,7 +47,7 @@ function decimals(value, digits = 3) {
 // A button with the name of a node that flies to it.
 /** @param {App} app @param {number} node @param {string} [extra] */
 function nodeButton(app, node, extra) {
-  const name = app.tree.names.of(node);
+  const name = fullName(app.tree, node);
   const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
   swatch.style.background = `rgb(${nodeColor(app, node).join(',')})`;
   const button = make('button', { type: 'button', class: 'node', title: name, onclick: () => app.goTo(node) },

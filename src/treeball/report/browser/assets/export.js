@@ -59,7 +59,7 @@ function svgOf(app) {
   /** @param {number} x @param {number} y */
   const place = (x, y) => `${number(camera.x + x * camera.radius)} ${number(camera.y - y * camera.radius)}`;
   const parts = [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${app.width} ${app.height}" font-family="${escapeXml(FONT)}">`,
-    `<title>${escapeXml(`${summary.title}: ${app.tree.names.of(app.focus)}`)}</title>`,
+    `<title>${escapeXml(`${summary.title}: ${fullName(app.tree, app.focus)}`)}</title>`,
     `<rect width="${app.width}" height="${app.height}" fill="${theme.ground}"/>`,
     `<circle cx="${number(camera.x)}" cy="${number(camera.y)}" r="${number(camera.radius)}" fill="${theme.disk}" stroke="${theme.rim}"/>`];
 

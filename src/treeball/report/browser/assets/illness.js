@@ -29,14 +29,14 @@ function startIllness(app) {
 
   /** @param {number} pair */
   function row(pair) {
-    const { names } = app.tree;
+    const { tree } = app;
     const [a, b, wrong] = [ill.node[pair], ill.positive[pair], ill.offender[pair]];
     return make('li', {}, make('button', { type: 'button', class: `pair kind-${ill.kind[pair]}`, 'data-pair': pair,
       onclick: () => app.showPair(pair) },
     make('span', { class: 'swatch', 'aria-hidden': 'true' }),
-    make('span', { class: 'name' }, names.of(a)),
+    make('span', { class: 'name' }, fullName(tree, a)),
     make('span', { class: 'value' }, decimals(ill.offenderDistance[pair] - ill.distance[pair]).replace('-', '−')),
-    make('span', { class: 'note' }, `${names.of(wrong)} is ${closeness(ill, pair)} ${names.of(b)}`)));
+    make('span', { class: 'note' }, `${fullName(tree, wrong)} is ${closeness(ill, pair)} ${fullName(tree, b)}`)));
   }
 
   function fill() {
@@ -52,7 +52,7 @@ function startIllness(app) {
   function markChosen() {
     const pair = app.highlight ? app.highlight.pair : -1;
     chosen.hidden = pair < 0;
-    if (pair >= 0) chosen.textContent = `${app.tree.names.of(ill.node[pair])}: ${pairText(app, pair)}.`;
+    if (pair >= 0) chosen.textContent = `${fullName(app.tree, ill.node[pair])}: ${pairText(app, pair)}.`;
     for (const button of list.querySelectorAll('button')) {
       if (Number(button.dataset.pair) === pair) button.setAttribute('aria-current', 'true');
       else button.removeAttribute('aria-current');

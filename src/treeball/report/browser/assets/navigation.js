@@ -2,8 +2,8 @@
 
 /** @param {App} app */
 function addressOf(app) {
-  const parts = [`node=${encodeURIComponent(app.tree.names.of(app.focus))}`];
-  if (app.top !== 0) parts.push(`in=${encodeURIComponent(app.tree.names.of(app.top))}`);
+  const parts = [`node=${encodeURIComponent(app.tree.ids.of(app.focus))}`];
+  if (app.top !== 0) parts.push(`in=${encodeURIComponent(app.tree.ids.of(app.top))}`);
   return `#${parts.join('&')}`;
 }
 
@@ -20,7 +20,9 @@ function readAddress(app) {
   /** @param {string} key */
   const named = (key) => {
     const name = given.get(key);
-    return name === undefined ? 0 : app.tree.names.find(name);
+    if (name === undefined) return 0;
+    const node = app.tree.ids.find(name);
+    return node < 0 ? app.tree.names.find(name) : node;
   };
   const node = named('node');
   const top = named('in');
@@ -70,7 +72,7 @@ function startNavigation(app) {
     showDetails(app);
     const { tree, focus } = app;
     const children = tree.first[focus + 1] - tree.first[focus];
-    announce(`${tree.names.of(focus)}, level ${tree.depth[focus]}, ${children} children`);
+    announce(`${fullName(tree, focus)}, level ${tree.depth[focus]}, ${children} children`);
   }
 
   app.goTo = (node, options = {}) => {

@@ -36,7 +36,7 @@ function showCrumbs(app) {
   const path = pathTo(tree, focus);
   const items = path.map((node) => {
     const isHere = node === focus;
-    const button = make('button', { type: 'button', title: tree.names.of(node), 'aria-current': isHere ? 'location' : null,
+    const button = make('button', { type: 'button', title: fullName(tree, node), 'aria-current': isHere ? 'location' : null,
       onclick: () => app.goTo(node) }, labelOf(tree, node));
     return make('li', { class: node === top && top !== 0 ? 'top' : '' }, button);
   });

@@ -1,4 +1,4 @@
-// The search box: names that begin with what was typed, then words that do, then the rest; large subtrees first.
+// The search box: labels and ids that begin with what was typed, then words that do, then the rest; large subtrees first.
 
 const MOST_MATCHES = 12;
 const MOST_HITS = 20000;
@@ -7,19 +7,27 @@ const MOST_HITS = 20000;
 function findNames(tree, query) {
   const wanted = query.trim().toLowerCase();
   if (!wanted) return [];
-  const { text, begin } = tree.names.inLowerCase();
+  /** @type {Map<number, number>} */
   const found = new Map();
+  searchNames(tree.names, wanted, found);
+  if (tree.ids !== tree.names) searchNames(tree.ids, wanted, found);
+  return [...found.keys()]
+    .sort((a, b) => (found.get(a) ?? 0) - (found.get(b) ?? 0) || tree.size[b] - tree.size[a] || a - b)
+    .slice(0, MOST_MATCHES);
+}
+
+// Adds the nodes whose name holds what is wanted, and how well it fits.
+/** @param {Names} names @param {string} wanted @param {Map<number, number>} found */
+function searchNames(names, wanted, found) {
+  const { text, begin } = names.inLowerCase();
   let hits = 0;
   for (let at = text.indexOf(wanted); at >= 0 && hits < MOST_HITS; at = text.indexOf(wanted, at + 1)) {
     hits++;
     const node = lineOf(begin, at);
     if (at + wanted.length > begin[node + 1] - 1) continue; // spans two names
     const place = matchRank(text, at, wanted.length, begin[node], begin[node + 1] - 1);
-    if (!found.has(node) || found.get(node) > place) found.set(node, place);
+    if (place < (found.get(node) ?? Infinity)) found.set(node, place);
   }
-  return [...found.keys()]
-    .sort((a, b) => found.get(a) - found.get(b) || tree.size[b] - tree.size[a] || a - b)
-    .slice(0, MOST_MATCHES);
 }
 
 /** @param {Uint32Array} begin @param {number} at */
@@ -73,7 +81,7 @@ function startSearch(app) {
     const up = app.tree.parent[node];
     return make('li', { role: 'option', id: `match-${i}`, 'aria-selected': 'false',
       onpointerdown: (event) => { event.preventDefault(); choose(i); } },
-    make('span', { class: 'name' }, app.tree.names.of(node)),
+    make('span', { class: 'name' }, fullName(app.tree, node)),
     make('span', { class: 'value' }, up >= 0 ? `in ${shortName(app.tree, up)}` : ''));
   }
 

@@ -3,7 +3,7 @@
 const LONGEST_LABEL = 26;
 
 /** @param {TreeParts} parts @returns {Tree} */
-function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParent }) {
+function makeTree({ childCount, nameBytes, idBytes, angle, length, otherChild, otherParent }) {
   const n = childCount.length;
   const first = new Int32Array(n + 1);
   const parent = new Int32Array(n).fill(-1);
@@ -18,6 +18,7 @@ function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParen
   }
   const size = new Int32Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[parent[i]] += size[i];
+  const names = makeNames(nameBytes, n);
   return {
     n, first, parent, depth, size, otherChild, otherParent,
     steps: makeSteps(angle, length),
@@ -26,7 +27,8 @@ function makeTree({ childCount, nameBytes, angle, length, otherChild, otherParen
     spread: -1, // the node whose children are spread over the full circle
     reach: makeReach(parent, length),
     keep: makeKeep(n, first, parent),
-    names: makeNames(nameBytes, n),
+    names,
+    ids: idBytes ? makeNames(idBytes, n) : names,
   };
 }
 
@@ -172,6 +174,14 @@ function pathBetween(tree, a, b) {
     }
   }
   return [...up, a, ...down.reverse()];
+}
+
+// A node in words: its label with its id, or its name alone.
+/** @param {Tree} tree @param {number} node */
+function fullName(tree, node) {
+  const name = tree.names.of(node);
+  const id = tree.ids.of(node);
+  return name === id ? name : `${name} [${id}]`;
 }
 
 // What is left of a name when its parent's is taken off the front ("Pets > Dogs" below "Pets"), and WordNet's tail.
