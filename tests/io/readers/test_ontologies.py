@@ -83,14 +83,17 @@ def test_obo_names_are_unescaped_and_keep_their_braces() -> None:
 
 
 def test_obo_counts_all_that_it_passes_over() -> None:
-    text = TERMS + 'synonym: "x" EXACT []\nxref: A:1\nxref: A:2\nrelationship: part_of T:1\nrelationship: eats T:1\n'
+    text = TERMS + 'synonym: "x" EXACT []\nsynonym: "y EXACT []\nalt_id: T:7\nxref: A:1\nxref: A:2\n'
+    text += "relationship: part_of T:1\nrelationship: eats T:1\n"
     text += "disjoint_from: T:9\n\n[Typedef]\nid: part_of\nis_a: other\n\n[Instance]\nid: I:1\n"
     edges, notes = _read(text)
     assert edges == {("T:2", "T:1")}
+    names = read(text.encode()).names
+    assert {names.find(key) for key in ("x", "T:7", "two", "T:2")} == {names.find("T:2")}
     for said in (
         "1 part_of relation passed over; part_of=True",
         "2 other relations passed over (eats 1, disjoint_from 1)",
-        "1 synonym passed over",
+        "1 synonym that cannot be read passed over",
         "2 lines of other kinds passed over (xref 2)",
         "2 stanzas that are no terms passed over (Typedef 1, Instance 1)",
     ):

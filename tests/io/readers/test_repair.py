@@ -186,7 +186,7 @@ def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
     assert with_parts.report is not None
     assert with_parts.report.notes == (
         "1 obsolete term left out, and 1 relation with them",
-        "1 node with several parents, such as T:left (below T:dog, T:cat)",
+        "1 node with several parents, such as T:left (below dog [T:dog], cat [T:cat])",
         "nodes are named by their ids, and 6 have labels to show",
     )
     turtle = b"""@prefix owl: <http://www.w3.org/2002/07/owl#> .

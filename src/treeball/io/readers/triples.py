@@ -30,10 +30,9 @@ _EXPRESSION = frozenset(
 _AXIOM = frozenset(OWL + name for name in ("annotatedSource", "annotatedProperty", "annotatedTarget"))
 _LABELS = {SKOS + "prefLabel": 0, RDFS + "label": 1}
 _OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+_OBO_NAMES = ("id", "hasAlternativeId", "hasExactSynonym", "hasRelatedSynonym", "hasNarrowSynonym", "hasBroadSynonym")
 _OTHER_NAMES = frozenset(SKOS + name for name in ("altLabel", "hiddenLabel", "notation")) | frozenset(
-    _OBO_IN_OWL + name
-    for name in ("id", "hasAlternativeId")
-    + tuple(f"has{kind}Synonym" for kind in ("Exact", "Related", "Narrow", "Broad"))
+    _OBO_IN_OWL + name for name in _OBO_NAMES
 )
 _UP = {SKOS + "broader": False, SKOS + "narrower": True}
 _UP_TRANSITIVE = {SKOS + "broaderTransitive": False, SKOS + "narrowerTransitive": True}
