@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import treeball
 from tests import trees
 from treeball import FitSettings, Hierarchy
+from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.geometry.capacity import lower_bound
 from treeball.methods._fit import fit
@@ -43,24 +44,40 @@ BALANCED = hierarchy_of(trees.balanced(5, 3))  # the 156 nodes of the paper's fi
 
 
 @given(edges=st.one_of(trees.trees(), trees.dags()), eta=st.floats(0.01, 1.0))
-def test_closure_pairs_are_parents_with_weight_1_and_other_ancestors_with_weight_eta(edges, eta):
+@pytest.mark.parametrize(
+    ("objective", "reading", "in_data"),
+    [("parents", "literal", 0), ("parents", "lowered", 0), ("ancestors", "literal", 1), ("ancestors", "lowered", 0)],
+)
+def test_weights_of_the_closure_follow_equation_5(edges, eta, objective, reading, in_data):
+    """Literally, L + eta * sum over E_tc: a closure edge that L sums over already has weight 1 + eta."""
     hierarchy = hierarchy_of(edges)
     graph = nx.DiGraph(edges.pairs)
     graph.add_nodes_from(range(edges.n))
-    for objective in ("parents", "ancestors"):
-        pairs = Pairs.with_closure(hierarchy, ClosureSettings(method="ga-rw", eta_tc=eta, objective=objective))
-        got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
-        assert len(got) == pairs.heads.size
-        expected = {(a, b): 1.0 if graph.has_edge(a, b) else eta for a in graph for b in nx.descendants(graph, a)}
-        assert got == pytest.approx(expected)
-        for node in graph:
-            excluded = pairs.positive_idx[pairs.positive_ptr[node] : pairs.positive_ptr[node + 1]]
-            assert set(excluded.tolist()) == nx.descendants(graph, node)
+    settings = ClosureSettings(method="ga-rw", eta_tc=eta, objective=objective, closure_reading=reading)
+    pairs = Pairs.with_closure(hierarchy, settings)
+    got = {(int(a), int(b)): w for a, b, w in zip(pairs.heads, pairs.tails, pairs.weights, strict=True)}
+    assert len(got) == pairs.heads.size
+    expected = {(a, b): 1.0 if graph.has_edge(a, b) else in_data + eta for a in graph for b in nx.descendants(graph, a)}
+    assert got == pytest.approx(expected)
+    for node in graph:
+        excluded = pairs.positive_idx[pairs.positive_ptr[node] : pairs.positive_ptr[node + 1]]
+        assert set(excluded.tolist()) == nx.descendants(graph, node)
+
+
+def test_the_reading_of_equation_5_is_refused_where_it_changes_nothing():
+    with pytest.raises(InputError, match="closure_reading goes with objective ancestors, and objective is parents"):
+        fit(BALANCED, ga("ga-rw", closure_reading="lowered"))
+    with pytest.raises(InputError, match="closure_reading must be one of literal, lowered, not 'loud'"):
+        ga("ga-rw", objective="ancestors", closure_reading="loud")
 
 
 def test_weight_0_leaves_the_closure_out_and_edge_weights_stay():
     pairs = Pairs.with_closure(BALANCED, ClosureSettings(method="ga-rw", eta_tc=0.0))
     assert pairs.heads.size == BALANCED.n_edges
+    ancestors = ClosureSettings(method="ga-rw", eta_tc=0.0, objective="ancestors")
+    assert Pairs.with_closure(BALANCED, ancestors).heads.size == Pairs.of(BALANCED, ancestors).heads.size
+    lowered = ancestors.replace(closure_reading="lowered")
+    assert Pairs.with_closure(BALANCED, lowered).heads.size == BALANCED.n_edges
     chain = trees.chain(4)
     weighted = hierarchy_of(chain, np.array([1.0, 2.0, 3.0]))
     pairs = Pairs.with_closure(weighted, ClosureSettings(method="ga-rw", eta_tc=0.3, weighted=True))

@@ -14,7 +14,7 @@ from typing import Any, Self
 from ..checks import require
 from ..errors import InputError
 from ..types import Objective
-from .settings import GeometryAwareSettings, Init, Settings, SoftmaxSettings, refuse_unknown
+from .settings import ClosureReading, GeometryAwareSettings, Init, Settings, SoftmaxSettings, refuse_unknown
 
 __all__ = ["FitSettings", "given_settings", "settings_of"]
 
@@ -81,6 +81,9 @@ class FitSettings:
         Weight of closure edges (to ancestors that are no parents) in the methods that use them; 0.2 by default.
     n_tc
         Number of epochs at the start that use closure edges; 300 by default.
+    closure_reading
+        What those epochs do to closure edges that are data already, with the objective ancestors: literal, the default,
+        adds eta_tc to their weight of 1, as equation 5 says; lowered takes eta_tc instead of it.
     dilation
         Factor by which a dilation multiplies all distances to the origin; 1.5 by default.
     dilation_share
@@ -121,6 +124,7 @@ class FitSettings:
     heal: bool | None = None
     eta_tc: float | None = None
     n_tc: int | None = None
+    closure_reading: ClosureReading | None = None
     dilation: float | None = None
     dilation_share: float | None = None
     dilation_from: int | None = None

@@ -44,22 +44,24 @@ class Pairs:
 
     @classmethod
     def with_closure(cls, hierarchy: Hierarchy, settings: Any) -> Pairs:
-        """The pairs of the re-weighted objective (equation 5).
+        """The pairs of the re-weighted objective (equation 5), L + eta_tc times the sum over E_tc.
 
-        Direct parents have weight 1 (or that of their edge); the other ancestors, E_tc, have weight eta_tc. No
-        ancestor is drawn as a negative. For the objective ancestors, whose own pairs include E_tc, this lowers
-        their weight.
+        Direct parents have weight 1 (or that of their edge), the other ancestors, E_tc, have weight eta_tc. For the
+        objective ancestors these are pairs of L already: read literally they have weight 1 + eta_tc, and with the
+        reading "lowered" eta_tc alone. No ancestor is drawn as a negative.
         """
+        summed_twice = settings.objective == "ancestors" and settings.closure_reading == "literal"
         direct = cls.of(hierarchy, settings.replace(objective="parents"))
         ptr, idx = hierarchy.positives("ancestors")
         heads = np.repeat(np.arange(hierarchy.n_nodes, dtype=np.int32), np.diff(ptr))
         further = ~hierarchy.is_parent(idx, heads)
-        if settings.eta_tc == 0:
+        weight = settings.eta_tc + summed_twice
+        if weight == 0:
             further[:] = False
         return cls._shuffled(
             np.concatenate([direct.heads, heads[further]]),
             np.concatenate([direct.tails, idx[further]]),
-            np.concatenate([direct.weights, np.full(int(further.sum()), settings.eta_tc)]),
+            np.concatenate([direct.weights, np.full(int(further.sum()), weight)]),
             ptr,
             idx,
             settings.seed,

@@ -16,6 +16,7 @@ from ..types import Objective
 
 __all__ = [
     "BaselineSettings",
+    "ClosureReading",
     "ClosureSettings",
     "ConstructSettings",
     "DilationSettings",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Init = Literal["random", "construct"]
+ClosureReading = Literal["literal", "lowered"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,15 +321,25 @@ class ClosureSettings(TrainingSettings):
         Weight of closure edges (to ancestors that are no parents).
     n_tc
         Number of epochs at the start that use closure edges.
+    closure_reading
+        What equation 5 does to closure edges that are data already, with the objective ancestors: literal adds eta_tc
+        to their weight of 1, lowered takes eta_tc instead of it.
     """
 
     eta_tc: float = 0.2
     n_tc: int = 300
+    closure_reading: ClosureReading = "literal"
+
+    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {
+        **TrainingSettings.goes_with,
+        "closure_reading": ("objective", "ancestors"),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_share("eta_tc", self.eta_tc)
         require_whole("n_tc", self.n_tc, 0)
+        require_choice("closure_reading", self.closure_reading, get_args(ClosureReading))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,8 @@ class PairSampler:
     batch, negatives
         Pairs in a batch, and negatives of each: uniform among all nodes but A and its positives.
     eta_tc, n_tc
-        In the first `n_tc` epochs A's ancestors that are no parents are positives too, with weight `eta_tc`.
+        In the first `n_tc` epochs A's ancestors that are no parents are positives too, with weight `eta_tc`, or
+        1 + `eta_tc` with the objective ancestors, whose pairs they are anyway.
     weighted
         Give every pair the weight of its edge, scaled to mean 1; objective parents only.
     seed
