@@ -143,7 +143,7 @@ def test_info_tells_decisions_and_crowded_nodes(catalog, capsys):
     options = ["--method", "ga-dl-rw", "--dim", "2", "--epochs", "30", "--dilation-from", "10", "--n-tc", "5"]
     options += ["--trace-every", "10"]
     assert run(["fit", str(catalog), *options]) == 0
-    assert "inner nodes lack capacity; dilated by" in capsys.readouterr().err
+    assert "a sibling nearer than their parent; dilated by" in capsys.readouterr().err
     assert run(["info", "catalog.parquet"]) == 0
     shown = capsys.readouterr().out
     assert "dilated by" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -12,14 +13,16 @@ from hypothesis import strategies as st
 
 import treeball
 from tests import trees
-from treeball import FitSettings, Hierarchy
+from treeball import Embedding, FitSettings, Hierarchy
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.geometry.capacity import lower_bound
+from treeball.geometry.dilation import dilate_ball
+from treeball.methods import geometry_aware
 from treeball.methods._fit import fit
 from treeball.methods.pairs import Pairs
 from treeball.methods.settings import ClosureSettings
-from treeball.methods.sufficiency import sufficiency
+from treeball.methods.sufficiency import Crowding, Sufficiency, crowding, sufficiency
 
 COMMON = {"dim": 2, "epochs": 60, "burn_in": 5, "deterministic": True}
 CLOSURE, DILATION = {"n_tc": 20}, {"dilation_from": 20, "dilation_limit": 1}
@@ -109,14 +112,88 @@ def test_sufficiency_of_a_sample():
     assert "of 31 inner nodes lack capacity" in str(whole)
 
 
-def test_dilation_happens_where_capacity_lacks_and_is_logged():
-    embedding = fit(BALANCED, ga("ga-dl"))
+def nearer_sibling(vectors, hierarchy, child, parent):
+    """Whether a sibling, unless it is a parent too, is at least as near to the child as the parent."""
+    rivals = set(hierarchy.children_of(parent).tolist()) - {child} - set(hierarchy.parents_of(child).tolist())
+    distance = poincare.distance(vectors[child], vectors)
+    return any(distance[rival] <= distance[parent] for rival in rivals)
+
+
+@given(edges=st.one_of(trees.trees(), trees.dags()), seed=st.integers(0, 50), dim=st.sampled_from([2, 3, 10]))
+def test_crowding_equals_the_naive_one(edges, seed, dim):
+    hierarchy = hierarchy_of(edges)
+    vectors = np.random.default_rng(seed).uniform(-0.9, 0.9, (hierarchy.n_nodes, dim)) / np.sqrt(dim)
+    found = crowding(vectors, hierarchy, threads=2)
+    assert found.pairs == found.crowded.size == hierarchy.n_edges
+    for child, parent, crowded in zip(found.children, found.parents, found.crowded, strict=True):
+        assert crowded == nearer_sibling(vectors, hierarchy, int(child), int(parent))
+
+
+def test_crowding_looks_at_a_sample_where_siblings_are_many():
+    star = hierarchy_of(trees.star(400))
+    vectors = np.random.default_rng(0).uniform(-0.5, 0.5, (400, 2))
+    whole, part = crowding(vectors, star, effort=1024), crowding(vectors, star, effort=40, seed=3)
+    assert (whole.crowded.size, part.crowded.size, part.pairs) == (399, 40, 399)
+    assert np.array_equal(part.crowded, whole.crowded[part.children - 1])
+    assert np.array_equal(part.children, crowding(vectors, star, effort=40, seed=3, threads=2).children)
+    assert not np.array_equal(part.children, crowding(vectors, star, effort=40, seed=4).children)
+    assert "of 40 sampled children have a sibling nearer than their parent" in str(part)
+    assert "of 399 children have" in str(whole)
+
+
+def test_crowded_children_predict_capacity_illness_where_the_papers_rule_does_not():
+    """Early and late in training, before and after a dilation, on a slim and on a bushy tree."""
+    shares = []
+    for tree in (BALANCED, hierarchy_of(trees.balanced(12, 2))):
+        for dim, epochs, factor in product((2, 3, 5), (30, 100, 300), (1.0, 1.5, 2.5)):
+            trained = fit(tree, method="poincare", dim=dim, epochs=epochs, burn_in=5, deterministic=True, seed=dim)
+            vectors, _ = dilate_ball(trained.vectors, factor)
+            ill = Embedding(vectors, tree, "poincare", trained.provenance).evaluate().illness.counts()["capacity"]
+            shares.append((ill / tree.n_edges, crowding(vectors, tree).share, sufficiency(vectors, tree).share))
+    ill, crowded, lacking = np.array(shares).T
+    assert np.corrcoef(ill, crowded)[0, 1] > 0.95
+    assert np.corrcoef(ill, lacking)[0, 1] < 0.75
+    assert np.all(crowded >= ill)
+    assert np.any((lacking == 0) & (ill > 0.5))
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("children", "of 155 children have a sibling nearer than their parent"),
+        ("paper", "of 31 inner nodes lack capacity"),
+    ],
+)
+def test_dilation_happens_where_capacity_lacks_and_is_logged(rule, found):
+    embedding = fit(BALANCED, ga("ga-dl", sufficiency=rule))
     (entry,) = embedding.provenance.log
     assert entry.epoch == 20
-    assert "of 31 inner nodes lack capacity; dilated by 1.5; radius" in entry.text
-    before = fit(BALANCED, ga("ga-dl", epochs=20))
+    assert f"{found}; dilated by 1.5; radius" in entry.text
+    before = fit(BALANCED, ga("ga-dl", epochs=20, sufficiency=rule))
     assert before.provenance.log == ()
     assert float(entry.text.split("radius ")[1].split(" ")[0]) == pytest.approx(before.radii().max(), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("rule", "dilated", "enough"), [("children", [30, 40, 50, 80], [60]), ("paper", [30, 80], [40])]
+)
+def test_dilating_goes_on_until_half_the_share(monkeypatch, rule, dilated, enough):
+    """Shares about the threshold of 10 %: noise neither starts nor ends the dilating, but for the paper's rule."""
+    percent = {20: 9, 30: 11, 40: 9, 50: 6, 60: 4, 70: 9, 80: 12, 90: 1}
+    seen = iter(percent.values())
+
+    def check(vectors, hierarchy, settings):
+        some, codes = np.arange(100) < next(seen), np.arange(100, dtype=np.int32)
+        if settings.sufficiency == "children":
+            return Crowding(codes, codes, some, 100)
+        return Sufficiency(codes.astype(np.int64), codes.astype(np.int64), np.ones(100), some, 100)
+
+    monkeypatch.setattr(geometry_aware, "check", check)
+    several = {"dilation_limit": 9, "dilation": 1.01, "dilation_share": 0.1, "epochs": 89}
+    log = fit(BALANCED, ga("ga-dl", sufficiency=rule, **several)).provenance.log
+    assert [entry.epoch for entry in log if "dilated" in entry.facts] == dilated
+    assert [entry.epoch for entry in log if "sufficient" in entry.facts] == enough
+    assert all("room enough" in entry.text for entry in log if entry.epoch in enough)
 
 
 def test_dilation_obeys_its_settings():

@@ -21,7 +21,7 @@ import treeball
 from tests import trees
 from treeball import Hierarchy, InputError
 from treeball.geometry import dilation, poincare
-from treeball.methods.sufficiency import sufficiency
+from treeball.methods.sufficiency import crowding, sufficiency
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -389,21 +389,27 @@ def crowded(dim=3):
     return HyperbolicEmbedding(hierarchy, vectors)
 
 
-def test_dilation_follows_algorithm_1():
+@pytest.mark.parametrize(
+    ("rule", "measure", "found"),
+    [
+        ("children", crowding, "59 of 59 children have a sibling nearer than their parent"),
+        ("paper", sufficiency, "1 of 1 inner nodes lack capacity"),
+    ],
+)
+def test_dilation_follows_algorithm_1(rule, measure, found):
     nodes = crowded()
     vectors = nodes.points.detach().numpy().copy()
-    assert sufficiency(vectors, nodes.hierarchy).share == 1.0
-    dilate_if_crowded = Dilation(nodes, factor=1.5, first=20, limit=9, every=10)
+    dilate_if_crowded = Dilation(nodes, factor=1.5, first=20, limit=15, every=10, rule=rule)
     assert [dilate_if_crowded(epoch) for epoch in (0, 10, 19, 25)] == [None] * 4
     assert np.array_equal(nodes.points.detach(), vectors)
     assert dilate_if_crowded(30) == 1.5
     np.testing.assert_allclose(nodes.points.detach(), dilation.dilate_ball(vectors, 1.5)[0], rtol=1e-13)
     for epoch in range(40, 200, 10):
-        room = sufficiency(nodes.points.detach().numpy(), nodes.hierarchy).share == 0.0
+        room = measure(nodes.points.detach().numpy(), nodes.hierarchy).share == 0.0
         assert (dilate_if_crowded(epoch) is None) == room
     assert room
     assert nodes.log[0].epoch == 30
-    assert "1 of 1 inner nodes lack capacity; dilated by 1.5; radius 1.0 -> 1.5" in nodes.log[0].text
+    assert f"{found}; dilated by 1.5; radius 1.0 -> 1.5" in nodes.log[0].text
     assert nodes.to_embedding().provenance.log == tuple(nodes.log)
 
 

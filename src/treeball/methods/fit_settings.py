@@ -14,7 +14,15 @@ from typing import Any, Self
 from ..checks import require
 from ..errors import InputError
 from ..types import Objective
-from .settings import ClosureReading, GeometryAwareSettings, Init, Settings, SoftmaxSettings, refuse_unknown
+from .settings import (
+    ClosureReading,
+    GeometryAwareSettings,
+    Init,
+    Settings,
+    SoftmaxSettings,
+    SufficiencyRule,
+    refuse_unknown,
+)
 
 __all__ = ["FitSettings", "given_settings", "settings_of"]
 
@@ -86,9 +94,13 @@ class FitSettings:
         adds eta_tc to their weight of 1, as equation 5 says; lowered takes eta_tc instead of it.
     dilation
         Factor by which a dilation multiplies all distances to the origin; 1.5 by default.
+    sufficiency
+        How the methods that dilate find a lack of local capacity. children, the default: by the share of children that
+        have a sibling nearer than their parent; paper: by the share of inner nodes that have more children, k, than the
+        lower bound allows within the distance to the k-th nearest node.
     dilation_share
-        Dilate when more than this share of the inner nodes lacks local capacity, 0.01 by default: more children than
-        the lower bound allows within the distance to the k-th nearest node, k being the number of children.
+        Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
+        rule children, dilating goes on until the share is below half of that.
     dilation_from
         First epoch that may dilate, 300 by default: subtrees must have found their directions, which a dilation keeps.
     dilation_limit
@@ -126,6 +138,7 @@ class FitSettings:
     n_tc: int | None = None
     closure_reading: ClosureReading | None = None
     dilation: float | None = None
+    sufficiency: SufficiencyRule | None = None
     dilation_share: float | None = None
     dilation_from: int | None = None
     dilation_limit: int | None = None

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 from ..geometry.dilation import dilate_ball
 from ..geometry.poincare import radius
-from ..workers import thread_count
 from .descent import Epochs
 from .first_vectors import place_first
 from .pairs import Pairs, require_weights
@@ -23,13 +22,12 @@ from .registry import Method
 from .run import Run
 from .sampled_descent import SampledDescent
 from .settings import ClosureSettings, DilationSettings, GeometryAwareSettings
-from .sufficiency import sufficiency
+from .sufficiency import check
 
 __all__ = ["METHODS", "train"]
 
-# Local capacity moves slowly: it is computed every so many epochs, over at most so many inner nodes.
+# Local capacity moves slowly: it is computed every so many epochs.
 CHECK_EVERY = 10
-CHECK_NODES = 1024
 
 
 def train(run: Run) -> Iterator[Epochs]:
@@ -64,12 +62,13 @@ def _next_check(run: Run) -> int:
 
 
 def _dilate_if_crowded(run: Run) -> None:
-    """Dilate when too many inner nodes have more children than their surroundings have room for."""
+    """Dilate when too many children are nearer to each other than to their parent, or by the paper's rule."""
     settings = run.settings
-    found = sufficiency(
-        run.vectors, run.hierarchy, sample=CHECK_NODES, seed=settings.seed, threads=thread_count(settings.threads)
-    )
-    if found.share <= settings.dilation_share:
+    found = check(run.vectors, run.hierarchy, settings)
+    dilating = bool(run.log) and "dilated" in run.log[-1].facts
+    if not found.exceeds(settings.largest_lack, dilating):
+        if dilating:
+            run.note(f"{found}; room enough", sufficient=found.share)
         return
     before = float(radius(run.vectors).max())
     run.vectors[:], clamped = dilate_ball(run.vectors, settings.dilation, settings.max_radius)

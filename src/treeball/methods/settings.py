@@ -28,11 +28,13 @@ __all__ = [
     "SarkarSettings",
     "Settings",
     "SoftmaxSettings",
+    "SufficiencyRule",
     "TrainingSettings",
     "refuse_unknown",
 ]
 
 Init = Literal["random", "construct"]
+SufficiencyRule = Literal["children", "paper"]
 ClosureReading = Literal["literal", "lowered"]
 
 
@@ -350,9 +352,13 @@ class DilationSettings(TrainingSettings):
     ----------
     dilation
         Factor by which a dilation multiplies all distances to the origin.
+    sufficiency
+        How a lack of local capacity is found. children: by the share of children that have a sibling nearer than their
+        parent; paper: by the share of inner nodes that have more children, k, than the lower bound allows within the
+        distance to the k-th nearest node.
     dilation_share
-        Dilate when more than this share of the inner nodes lacks local capacity: more children than the lower bound
-        allows within the distance to the k-th nearest node, k being the number of children.
+        Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
+        rule children, dilating goes on until the share is below half of that.
     dilation_from
         First epoch that may dilate: subtrees must have found their directions, which a dilation keeps.
     dilation_limit
@@ -360,16 +366,25 @@ class DilationSettings(TrainingSettings):
     """
 
     dilation: float = 1.5
-    dilation_share: float = 0.01
+    sufficiency: SufficiencyRule = "children"
+    dilation_share: float | None = None
     dilation_from: int = 300
     dilation_limit: int = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_dilation(self.dilation)
-        _require_share("dilation_share", self.dilation_share)
+        require_choice("sufficiency", self.sufficiency, get_args(SufficiencyRule))
+        _require_share("dilation_share", self.largest_lack)
         require_whole("dilation_from", self.dilation_from, 0)
         require_whole("dilation_limit", self.dilation_limit, 0)
+
+    @property
+    def largest_lack(self) -> float:
+        """The share up to which local capacity is sufficient."""
+        if self.dilation_share is not None:
+            return self.dilation_share
+        return 0.01 if self.sufficiency == "paper" else 0.005
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,10 @@
-"""Which inner nodes lack local capacity in an embedding (section 4 of the paper, DESIGN "sufficiency")."""
+"""Whether local capacity is sufficient in an embedding (section 4 of the paper): two rules for Algorithm 1.
+
+The paper's rule, `sufficiency`, asks of an inner node with k children whether the lower bound on the local capacity at
+its k-th nearest node reaches k. It counts nodes, and knows nothing of directions. `crowding` asks for the definition
+itself, child by child: is a sibling nearer to it than its parent, which is to say, are the two less than theta_r apart
+as their parent sees them? It counts children, and what it counts are the pairs that turn out capacity-ill.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +13,93 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine.cpu.crowded import crowded_children
 from ..engine.cpu.kth_nearest import kth_nearest
 from ..engine.cpu.rank import to_blocks
 from ..geometry import capacity, poincare
 from ..hierarchy import Hierarchy
-from ..workers import in_parts
+from ..workers import in_parts, thread_count
+from .settings import DilationSettings
+
+__all__ = ["Crowding", "Sufficiency", "check", "crowding", "sufficiency"]
+
+# A check compares at most so many nodes with all others.
+CHECK_NODES = 1024
+
+
+def check(vectors: NDArray[np.float64], hierarchy: Hierarchy, settings: DilationSettings) -> Crowding | Sufficiency:
+    """Look for a lack of local capacity by the rule of the settings."""
+    threads = thread_count(settings.threads)
+    if settings.sufficiency == "paper":
+        return sufficiency(vectors, hierarchy, sample=CHECK_NODES, seed=settings.seed, threads=threads)
+    return crowding(vectors, hierarchy, effort=CHECK_NODES, seed=settings.seed, threads=threads)
+
+
+@dataclass(frozen=True)
+class Crowding:
+    """Which children have a sibling at least as near as their parent.
+
+    Attributes
+    ----------
+    children, parents : int (m,)
+        Pairs looked at.
+    crowded : bool (m,)
+    pairs : int
+        How many pairs of child and parent there are in all.
+    """
+
+    children: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    crowded: NDArray[np.bool_]
+    pairs: int
+
+    @property
+    def share(self) -> float:
+        """Share of the children that are crowded."""
+        return float(self.crowded.mean()) if self.crowded.size else 0.0
+
+    def exceeds(self, share: float, dilating: bool) -> bool:
+        """Whether more than this share is crowded; where dilating has begun, half of it: noise must not decide."""
+        return self.share > (0.5 * share if dilating else share)
+
+    def __str__(self) -> str:
+        sampled = "" if self.crowded.size == self.pairs else "sampled "
+        return (
+            f"{int(self.crowded.sum()):,} of {self.crowded.size:,} {sampled}children have a sibling nearer than "
+            "their parent"
+        )
+
+
+def crowding(
+    vectors: NDArray[np.float64], hierarchy: Hierarchy, *, effort: int | None = None, seed: int = 0, threads: int = 1
+) -> Crowding:
+    """Look for a sibling at least as near as the parent, for every child.
+
+    Parameters
+    ----------
+    vectors : float64 (n, d)
+        Points of the Poincare ball.
+    effort
+        Look at random children only where all take more comparisons than so many nodes with all others.
+    """
+    children, parents = hierarchy.edges()
+    siblings = np.diff(hierarchy.child_ptr)[parents]
+    if effort is not None and siblings.size:
+        most = int(effort * hierarchy.n_nodes / siblings.mean())
+        if most < children.size:
+            chosen = np.sort(np.random.default_rng(seed).choice(children.size, most, replace=False))
+            children, parents = children[chosen], parents[chosen]
+    rim = poincare.one_minus_square(vectors)
+    crowded = np.empty(children.size, np.bool_)
+
+    def work(part: slice) -> None:
+        crowded_children(
+            vectors, rim, children[part], parents[part], hierarchy.child_ptr, hierarchy.child_idx,
+            hierarchy.parent_ptr, hierarchy.parent_idx, crowded[part],
+        )  # fmt: skip
+
+    in_parts(work, children.size, threads)
+    return Crowding(children, parents, crowded, siblings.size)
 
 
 @dataclass(frozen=True)
@@ -42,6 +130,10 @@ class Sufficiency:
     def share(self) -> float:
         """Share of the inner nodes that lack capacity."""
         return float(self.lacking.mean()) if self.nodes.size else 0.0
+
+    def exceeds(self, share: float, dilating: bool) -> bool:
+        """Whether more than this share lacks capacity, dilating or not."""
+        return self.share > share
 
     def __str__(self) -> str:
         sampled = "" if self.nodes.size == self.inner else "sampled "

@@ -8,9 +8,9 @@ import torch
 
 from ..embedding import LogEntry
 from ..errors import InputError
-from ..methods.geometry_aware import CHECK_EVERY, CHECK_NODES
-from ..methods.settings import DilationSettings
-from ..methods.sufficiency import sufficiency
+from ..methods.geometry_aware import CHECK_EVERY
+from ..methods.settings import DilationSettings, SufficiencyRule
+from ..methods.sufficiency import check
 from .embedding import HyperbolicEmbedding
 from .geometry import dilate, gap, largest_radius, radius
 
@@ -18,7 +18,7 @@ __all__ = ["Dilation"]
 
 
 class Dilation:
-    """Dilates an embedding when too many inner nodes have more children than their surroundings have room for.
+    """Dilates an embedding when too many children are nearer to each other than to their parent.
 
     Call it with the number of the epoch, from 0, before every epoch; it returns the factor by which the points were
     dilated, or None. The decision goes to the embedding's `log`.
@@ -31,12 +31,14 @@ class Dilation:
         Those that move its points: momenta go along, by parallel transport outwards.
     factor, share, first, limit
         `dilation`, `dilation_share`, `dilation_from` and `dilation_limit` of :class:`treeball.FitSettings`.
+    rule
+        `sufficiency` of those settings: what a lack of local capacity is.
     every
-        Epochs between two checks; one looks at up to 1,024 inner nodes.
+        Epochs between two checks; one compares at most 1,024 nodes with all others.
     max_radius
         Points go no farther than this, by default what their dtype carries.
     seed
-        Chooses the inner nodes that are looked at where there are more.
+        Chooses what is looked at where there is more.
     """
 
     def __init__(
@@ -44,15 +46,17 @@ class Dilation:
         embedding: HyperbolicEmbedding,
         *optimizers: Any,
         factor: float = DilationSettings.dilation,
-        share: float = DilationSettings.dilation_share,
+        share: float | None = DilationSettings.dilation_share,
         first: int = DilationSettings.dilation_from,
         limit: int = DilationSettings.dilation_limit,
+        rule: SufficiencyRule = DilationSettings.sufficiency,
         every: int = CHECK_EVERY,
         max_radius: float | None = None,
         seed: int = 0,
     ) -> None:
         self.settings = DilationSettings(
-            method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit, seed=seed
+            method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit,
+            sufficiency=rule, seed=seed, threads=1,
         )  # fmt: skip
         largest_radius(embedding.points.dtype, max_radius)
         if every < 1:
@@ -62,6 +66,7 @@ class Dilation:
         self.every = every
         self.max_radius = max_radius
         self.done = 0
+        self.dilating = False
 
     def __call__(self, epoch: int) -> float | None:
         """Check, if it is time for it, and dilate, if need be."""
@@ -70,8 +75,9 @@ class Dilation:
         if self.done >= settings.dilation_limit or waited < 0 or waited % self.every:
             return None
         vectors = self.embedding.points.detach().double().cpu().numpy()
-        found = sufficiency(vectors, self.embedding.hierarchy, sample=CHECK_NODES, seed=settings.seed)
-        if found.share <= settings.dilation_share:
+        found = check(vectors, self.embedding.hierarchy, settings)
+        self.dilating = found.exceeds(settings.largest_lack, self.dilating)
+        if not self.dilating:
             return None
         # Not before now: the dtype of the points may have changed.
         limit = largest_radius(self.embedding.points.dtype, self.max_radius)

@@ -98,14 +98,15 @@ def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
             chosen[j] = _free_node(chosen[j], head, positive_idx, first, last)
     elif clash(chosen, head, positive_idx, first, last):
         for j in range(1, count):
-            while chosen[j] == head or _among(chosen[j], positive_idx, first, last):
+            while chosen[j] == head or among(chosen[j], positive_idx, first, last):
                 state += GOLDEN
                 chosen[j] = below(mix(state), n)
     return count, state
 
 
 @compiled
-def _among(node, nodes, first, last):
+def among(node, nodes, first, last):
+    """Whether `node` is one of nodes[first:last]."""
     found = False
     for i in range(first, last):
         found |= nodes[i] == node

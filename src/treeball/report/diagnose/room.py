@@ -38,7 +38,7 @@ class CapacityRow:
     least : the smallest such distance
     at_least : radius at which the paper's upper bound reaches k: with less, some of the children must be ill
     enough : radius at which the paper's lower bound reaches k: with so much there is room
-    lacking : nodes with less than `enough`, what Algorithm 1 calls insufficient
+    lacking : nodes with less than `enough`, insufficient by the paper's rule
     short : those of them that the bound by area promises no room either; one child always has room
     ill : capacity-ill pairs whose parent is one of all nodes with k children
     """
