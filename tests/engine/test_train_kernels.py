@@ -218,13 +218,16 @@ def test_clash_finds_the_head_and_every_positive():
     assert not sampling.clash(np.array([2, 99]), 3, positives, 1, 4)
 
 
+NO_LOTS = np.empty(0, np.int32)
+
+
 def test_negatives_exclude_the_head_and_its_positives_and_are_uniform():
     n, draws = 12, 4000
     chosen, dice = np.zeros(6, np.int64), np.zeros(6)
     positives = np.array([99, 2, 5, 7, 99], np.int32)
     state, seen = np.uint64(1), np.zeros(n, int)
     for _ in range(draws):
-        count, state = sampling.draw_negatives(chosen, dice, n, 3, positives, 1, 4, np.uint64(state))
+        count, state = sampling.draw_negatives(chosen, dice, n, NO_LOTS, 3, positives, 1, 4, np.uint64(state))
         assert 0 <= dice.min() <= dice.max() < 1
         assert count == 6
         seen += np.bincount(chosen[1:], minlength=n)
@@ -232,6 +235,20 @@ def test_negatives_exclude_the_head_and_its_positives_and_are_uniform():
     expected = draws * 5 / 8
     rest = np.delete(seen, [2, 3, 5, 7])
     assert ((rest - expected) ** 2 / expected).sum() < 24.3  # chi-square, 7 degrees of freedom, p = 0.001
+
+
+def test_negatives_from_lots_are_as_frequent_as_there_and_exclude_the_same():
+    """Those that may not be drawn, node 2 and the head, are replaced by uniform ones."""
+    n, draws, lots = 6, 4000, np.array([0, 1, 1, 1, 2, 3, 4, 4], np.int32)
+    chosen, dice = np.zeros(6, np.int64), np.zeros(6)
+    state, seen = np.uint64(1), np.zeros(n, int)
+    for _ in range(draws):
+        _, state = sampling.draw_negatives(chosen, dice, n, lots, 3, np.array([2], np.int32), 0, 1, np.uint64(state))
+        seen += np.bincount(chosen[1:], minlength=n)
+    assert not seen[[2, 3]].any()
+    share = np.bincount(lots, minlength=n)[[0, 1, 4, 5]] / lots.size + 2 / lots.size / 4
+    expected = share * draws * 5
+    assert ((seen[[0, 1, 4, 5]] - expected) ** 2 / expected).sum() < 16.3  # chi-square, 3 degrees of freedom, p = 0.001
 
 
 @pytest.mark.parametrize("head", [0, 7, 39, 59])
@@ -243,7 +260,7 @@ def test_many_positives_are_left_out_of_the_draw(head):
     chosen, dice = np.zeros(51, np.int64), np.zeros(51)
     state, seen = np.uint64(1), np.zeros(n, int)
     for _ in range(400):
-        _, state = sampling.draw_negatives(chosen, dice, n, head, positives, 0, 52, np.uint64(state))
+        _, state = sampling.draw_negatives(chosen, dice, n, NO_LOTS, head, positives, 0, 52, np.uint64(state))
         seen += np.bincount(chosen[1:], minlength=n)
     free = np.setdiff1d(np.arange(n), [*positives, head])
     assert set(np.flatnonzero(seen)) == set(free)
@@ -253,7 +270,8 @@ def test_many_positives_are_left_out_of_the_draw(head):
 
 def test_no_negatives_when_every_other_node_is_positive():
     chosen = np.zeros(6, np.int64)
-    count, _ = sampling.draw_negatives(chosen, chosen * 1.0, 3, 0, np.array([1, 2], np.int32), 0, 2, np.uint64(1))
+    both = np.array([1, 2], np.int32)
+    count, _ = sampling.draw_negatives(chosen, chosen * 1.0, 3, NO_LOTS, 0, both, 0, 2, np.uint64(1))
     assert count == 1
 
 
@@ -269,14 +287,14 @@ def test_every_epoch_visits_every_pair_once_in_an_order_of_its_own(count):
         assert len(set(orders)) == 5
 
 
-def run_epochs(vectors, first_epoch, count, seed=1):
+def run_epochs(vectors, first_epoch, count, seed=1, lots_until=0):
     n = vectors.shape[0]
     heads, tails = np.arange(1, n, dtype=np.int32), ((np.arange(1, n) - 1) // 3).astype(np.int32)
     ptr = np.concatenate([[0, 0], np.arange(1, n)]).astype(np.int64)
     counters = np.zeros(5)
     train.train_epochs(
         train.POINCARE, vectors, heads, tails, np.ones(n - 1), ptr, tails, np.full(count, 0.1), first_epoch,
-        10, 0.999, seed, 0, 1, counters,
+        np.concatenate([heads, tails]), lots_until, 10, 0.999, seed, 0, 1, counters,
     )  # fmt: skip
     return counters
 
@@ -290,6 +308,21 @@ def test_epochs_do_not_depend_on_how_they_are_grouped():
     run_epochs(other, 0, 10, seed=2)
     assert np.array_equal(together, apart)
     assert not np.array_equal(together, other)
+
+
+def test_lots_are_for_the_first_epochs_however_they_are_grouped():
+    start = np.random.default_rng(0).uniform(-1e-3, 1e-3, (40, 2))
+    uniform, together, apart, later = (start.copy() for _ in range(4))
+    run_epochs(uniform, 0, 10)
+    run_epochs(together, 0, 10, lots_until=6)
+    run_epochs(apart, 0, 4, lots_until=6)
+    run_epochs(apart, 4, 6, lots_until=6)
+    run_epochs(later, 6, 10, lots_until=6)
+    assert np.array_equal(together, apart)
+    assert not np.array_equal(together, uniform)
+    plain = start.copy()
+    run_epochs(plain, 6, 10)
+    assert np.array_equal(later, plain)
 
 
 def test_a_nan_is_reported_with_epoch_and_node():

@@ -229,6 +229,14 @@ def test_resuming_a_geometry_aware_run_ends_with_the_same_bytes(method, tmp_path
         assert resumed.save(tmp_path / "resumed.parquet").read_bytes() == whole
 
 
+@pytest.mark.parametrize("method", ["poincare", "ga-dl-rw"])
+def test_negatives_by_degree_are_for_the_burn_in(method):
+    plain, by_degree = fit(BALANCED, ga(method)), fit(BALANCED, ga(method, burn_in_negatives="degree"))
+    unburnt = [fit(BALANCED, ga(method, burn_in=0, burn_in_negatives=how)) for how in ("uniform", "degree")]
+    assert not np.array_equal(plain.vectors, by_degree.vectors)
+    assert np.array_equal(unburnt[0].vectors, unburnt[1].vectors)
+
+
 def test_closure_edges_are_used_in_the_first_epochs_only():
     plain = fit(BALANCED, ga("poincare", max_radius=30.0))
     unused = fit(BALANCED, ga("ga-rw", n_tc=0))

@@ -102,6 +102,8 @@ class Engine(Protocol):
         bound: float,
         seed: int,
         workers: int,
+        lots: Codes | None = None,
+        lots_until: int = 0,
     ) -> Trained:
         """Epochs of equation 2, each pair against random nodes.
 
@@ -119,6 +121,9 @@ class Engine(Protocol):
             See :meth:`treeball.geometry.spaces.Space.bound`.
         workers
             One alone is exactly reproducible.
+        lots, lots_until
+            Before the epoch of this number, negatives are as frequent as in this list of nodes; afterwards, and
+            without it, all are alike.
         """
         ...
 

@@ -15,6 +15,7 @@ from ..checks import require
 from ..errors import InputError
 from ..types import Objective
 from .settings import (
+    BurnInNegatives,
     ClosureReading,
     GeometryAwareSettings,
     Init,
@@ -69,6 +70,9 @@ class FitSettings:
         distances.
     burn_in_factor
         The reduction of the learning rate during burn-in; 0.01 by default.
+    burn_in_negatives
+        How negatives are drawn during burn-in: uniform, the default, takes all nodes alike, degree those with more
+        parents and children more often, so that the hubs of the hierarchy find their directions first.
     weighted
         Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
     init
@@ -128,6 +132,7 @@ class FitSettings:
     open_world: bool | None = None
     burn_in: int | None = None
     burn_in_factor: float | None = None
+    burn_in_negatives: BurnInNegatives | None = None
     weighted: bool | None = None
     init: Init | None = None
     init_scale: float | None = None

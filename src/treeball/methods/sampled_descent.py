@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..engine import Trained
 from ..types import Floats
 from .descent import Descent
@@ -17,6 +19,8 @@ class SampledDescent(Descent):
     def __init__(self, run: Run, pairs: Pairs) -> None:
         super().__init__(run, pairs.heads.size)
         self.pairs = pairs
+        # An end of a random edge: nodes as often as they have edges.
+        self.lots = np.concatenate(run.hierarchy.edges()) if run.settings.burn_in_negatives == "degree" else None
 
     def train(self, first_epoch: int, steps: Floats) -> Trained:
         """By :meth:`treeball.engine.Engine.train`."""
@@ -35,4 +39,6 @@ class SampledDescent(Descent):
             bound=self.bound,
             seed=settings.seed,
             workers=self.workers,
+            lots=self.lots,
+            lots_until=settings.burn_in,
         )

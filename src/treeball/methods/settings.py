@@ -16,6 +16,7 @@ from ..types import Objective
 
 __all__ = [
     "BaselineSettings",
+    "BurnInNegatives",
     "ClosureReading",
     "ClosureSettings",
     "ConstructSettings",
@@ -36,6 +37,7 @@ __all__ = [
 Init = Literal["random", "construct"]
 SufficiencyRule = Literal["children", "paper"]
 ClosureReading = Literal["literal", "lowered"]
+BurnInNegatives = Literal["uniform", "degree"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,6 +249,9 @@ class TrainingSettings(EpochSettings):
         Epochs at the start that run at a reduced learning rate, so that directions form before distances.
     burn_in_factor
         The reduction of the learning rate during burn-in.
+    burn_in_negatives
+        How negatives are drawn during burn-in: all nodes alike, or by degree, so that the hubs of the hierarchy find
+        their directions first. Afterwards all are alike.
     weighted
         Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
     init_radius
@@ -256,6 +261,7 @@ class TrainingSettings(EpochSettings):
     batch: int = 10
     burn_in: int = 20
     burn_in_factor: float = 0.01
+    burn_in_negatives: BurnInNegatives = "uniform"
     weighted: bool = False
     init_radius: float = 0.002
 
@@ -270,6 +276,7 @@ class TrainingSettings(EpochSettings):
             require_whole(name, getattr(self, name), least)
         require_flag("weighted", self.weighted)
         _require_fraction("burn_in_factor", self.burn_in_factor)
+        require_choice("burn_in_negatives", self.burn_in_negatives, get_args(BurnInNegatives))
         require(
             is_positive(self.init_radius) and self.init_radius < self.max_radius,
             f"init_radius must be above 0 and below max_radius ({self.max_radius}), not {self.init_radius}",

@@ -36,14 +36,17 @@ class CpuEngine:
         bound: float,
         seed: int,
         workers: int,
+        lots: Codes | None = None,
+        lots_until: int = 0,
     ) -> Trained:
         """Epochs of equation 2; workers share the vectors without locks."""
         counters = np.zeros((workers, 5))
+        drawn_from = np.empty(0, np.int32) if lots is None else lots
 
         def work(worker: int) -> None:
             train_epochs(
                 GEOMETRIES[geometry], vectors, heads, tails, weights, positive_ptr, positive_idx, steps, first_epoch,
-                negatives, bound, seed, worker, workers, counters[worker],
+                drawn_from, lots_until, negatives, bound, seed, worker, workers, counters[worker],
             )  # fmt: skip
 
         in_threads(work, range(workers), workers)

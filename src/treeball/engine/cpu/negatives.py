@@ -76,23 +76,29 @@ def clash(chosen, head, positive_idx, first, last):
 
 
 @compiled
-def draw_negatives(chosen, dice, n, head, positive_idx, first, last, state):
-    """Fill chosen[1:] with uniform nodes that are neither `head` nor one of positive_idx[first:last], which ascend.
+def draw_negatives(chosen, dice, n, lots, head, positive_idx, first, last, state):
+    """Fill chosen[1:] with random nodes that are neither `head` nor one of positive_idx[first:last], which ascend.
 
-    `dice` gets a number in [0, 1) for each of them. Returns the number of entries of `chosen` in use (1 when every
-    other node is a positive) and the advanced state.
+    They are uniform, or where there are `lots`, an array of nodes, as frequent as in that; one that may not be drawn is
+    replaced by a uniform node, and heads with many positives have uniform ones alone. `dice` gets a number in [0, 1)
+    for each of them. Returns the number of entries of `chosen` in use (1 when every other node is a positive) and the
+    advanced state.
     """
     free = n - 1 - (last - first)
     if free <= 0:
         return 1, state
     count = chosen.size
     many = last - first > FEW_POSITIVES
-    bound = free if many else n
+    from_lots = lots.size > 0 and not many
+    bound = lots.size if from_lots else free if many else n
     for j in range(1, count):
         bits = mix(state + uint64(j) * GOLDEN)
         chosen[j] = below(bits, bound)
         dice[j] = fraction(bits)
     state += uint64(count) * GOLDEN
+    if from_lots:
+        for j in range(1, count):
+            chosen[j] = lots[chosen[j]]
     if many:
         for j in range(1, count):
             chosen[j] = _free_node(chosen[j], head, positive_idx, first, last)

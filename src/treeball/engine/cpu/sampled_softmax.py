@@ -26,8 +26,8 @@ RUN, SHARING, LARGE = 16, 2, 4096
 
 @compiled
 def train_epochs(
-    geometry, vectors, heads, tails, weights, positive_ptr, positive_idx, steps, first_epoch, negatives, bound, seed,
-    worker, workers, counters,
+    geometry, vectors, heads, tails, weights, positive_ptr, positive_idx, steps, first_epoch, lots, lots_until,
+    negatives, bound, seed, worker, workers, counters,
 ):  # fmt: skip
     """Do one worker's share of the epochs, changing `vectors` in place.
 
@@ -39,6 +39,7 @@ def train_epochs(
     weights : float64 (pairs,), factor on the step of each pair
     positive_ptr, positive_idx : CSR of the positives of every node, which are never drawn as its negatives
     steps : float64 (epochs,), step of one pair in each epoch; `first_epoch` is the number of the first
+    lots, lots_until : int32 (any,) and an epoch before which negatives are as frequent as in them, see `negatives.py`
     negatives, bound : see `steps.py`
     seed, worker, workers : fix the random stream, and which share of each epoch's pairs is visited
     counters : float64 (5,), out
@@ -59,6 +60,7 @@ def train_epochs(
         offset, stride = visiting_order(runs, stream(seed, first_epoch + epoch, -1))
         state = stream(seed, first_epoch + epoch, worker)
         left = 0
+        drawn_from = lots if first_epoch + epoch < lots_until else lots[:0]
         for place in range(runs * worker // workers, runs * (worker + 1) // workers):
             run = (offset + place * stride) % runs
             for pair in range(run * size, min((run + 1) * size, heads.size)):
@@ -69,7 +71,7 @@ def train_epochs(
                     fresh = 1
                     left -= 1
                 else:
-                    count, state = draw_negatives(chosen, dice, n, head, positive_idx, first, last, state)
+                    count, state = draw_negatives(chosen, dice, n, drawn_from, head, positive_idx, first, last, state)
                     fresh = count
                     left = sharing - 1 if count > 1 else 0
                 step = steps[epoch] * weights[pair]
