@@ -110,7 +110,11 @@ def test_a_shorter_run_shrinks_its_phases_in_proportion():
     assert isinstance(short, GeometryAwareSettings)
     assert isinstance(longer, GeometryAwareSettings)
     assert short.epochs == 300
-    assert (short.n_tc, short.dilation_from, short.burn_in) == (full.n_tc / 10, full.dilation_from / 10, 2)
+    assert (short.n_tc, short.dilation_from, short.burn_in) == (
+        full.n_tc / 10,
+        full.dilation_from / 10,
+        full.burn_in / 10,
+    )
     assert (longer.n_tc, longer.burn_in) == (full.n_tc, full.burn_in)
 
 

@@ -95,7 +95,7 @@ class FitSettings:
         Number of epochs at the start that use closure edges; 300 by default.
     closure_reading
         What those epochs do to closure edges that are data already, with the objective ancestors: literal, the default,
-        adds eta_tc to their weight of 1, as equation 5 says; lowered takes eta_tc instead of it.
+        adds eta_tc to their weight of 1, as equation 7 says; lowered takes eta_tc instead of it.
     dilation
         Factor by which a dilation multiplies all distances to the origin; 1.5 by default.
     sufficiency

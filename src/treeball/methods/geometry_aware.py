@@ -2,8 +2,8 @@
 
     for i = 1 to N_epoch:
         compute the local capacity (equation 3)
-        if it is not sufficient, dilate (equation 4)
-        loss = L_tc with re-weighted closure edges (equation 5) if i <= N_tc, else L (equation 2)
+        if it is not sufficient, dilate (equation 6)
+        loss = L_tc with re-weighted closure edges (equation 7) if i <= N_tc, else L (equation 2)
         apply Riemannian gradient descent over the loss
 
 Methods: ``ga-dl`` dilates, ``ga-rw`` uses closure edges in the first N_tc epochs, ``ga-dl-rw`` does both.

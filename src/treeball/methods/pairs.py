@@ -44,7 +44,7 @@ class Pairs:
 
     @classmethod
     def with_closure(cls, hierarchy: Hierarchy, settings: Any) -> Pairs:
-        """The pairs of the re-weighted objective (equation 5), L + eta_tc times the sum over E_tc.
+        """The pairs of the re-weighted objective (equation 7), L + eta_tc times the sum over E_tc.
 
         Direct parents have weight 1 (or that of their edge), the other ancestors, E_tc, have weight eta_tc. For the
         objective ancestors these are pairs of L already: read literally they have weight 1 + eta_tc, and with the

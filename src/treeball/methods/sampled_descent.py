@@ -14,7 +14,7 @@ __all__ = ["SampledDescent"]
 
 
 class SampledDescent(Descent):
-    """Every pair against random nodes: equation 2, or with other pairs and weights equation 5."""
+    """Every pair against random nodes: equation 2, or with other pairs and weights equation 7."""
 
     def __init__(self, run: Run, pairs: Pairs) -> None:
         super().__init__(run, pairs.heads.size)

@@ -322,7 +322,7 @@ class EuclideanSettings(OutsideBallSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ClosureSettings(TrainingSettings):
-    """Of a training with re-weighted closure edges (equation 5).
+    """Of a training with re-weighted closure edges (equation 7).
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class ClosureSettings(TrainingSettings):
     n_tc
         Number of epochs at the start that use closure edges.
     closure_reading
-        What equation 5 does to closure edges that are data already, with the objective ancestors: literal adds eta_tc
+        What equation 7 does to closure edges that are data already, with the objective ancestors: literal adds eta_tc
         to their weight of 1, lowered takes eta_tc instead of it.
     """
 
@@ -353,7 +353,7 @@ class ClosureSettings(TrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class DilationSettings(TrainingSettings):
-    """Of a training that dilates where local capacity is lacking (equations 3 and 4).
+    """Of a training that dilates where local capacity is lacking (equations 3 and 6).
 
     Parameters
     ----------
