@@ -58,8 +58,8 @@ class Recipe:
     seeds: tuple[int, ...] = SEEDS
 
 
-# Chosen on yelp and the verbs in dimension 5, seeds 10 and 11, with `poincare` first; docs/reproduction.md lists what was
-# tried. All methods have the same.
+# Chosen on yelp and the verbs in dimension 5, seeds 10 and 11, with `poincare` first, and the same for all methods;
+# docs/reproduction/trials.md has all that was tried.
 _UNTANGLED = {"burn_in": 100, "burn_in_negatives": "degree"}
 _ONCE = {**_UNTANGLED, "dilation_from": 1000, "dilation_limit": 1}
 _REPEATEDLY = {"dilation_limit": 3}
