@@ -38,11 +38,9 @@ def test_an_id_is_never_taken_for_another_but_a_name_may_be() -> None:
     other_id = table("1,,Home", "2,1,Kitchen", "3,1,Garden", "4,2,Pans", "9,2,Pots", "6,4,Iron pans")
     found = next_version(BEFORE, other_id)
     assert (found.added, found.removed, found.renamed) == (["9"], ["5"], [])
-    names = treeball.read(
-        [("dog", "mammal"), ("cat", "mammal"), ("owl", "bird"), ("mammal", "animal"), ("bird", "animal")]
-    )
-    spelled = treeball.read(
-        [("dog", "mammals"), ("cat", "mammals"), ("owl", "bird"), ("mammals", "animal"), ("bird", "animal")]
+    names, spelled = (
+        treeball.read([("dog", word), ("cat", word), ("owl", "bird"), (word, "animal"), ("bird", "animal")])
+        for word in ("mammal", "mammals")
     )
     found = next_version(names, spelled)
     assert found.renamed == [("mammal", "mammals")]
@@ -68,7 +66,7 @@ def versions(draw: st.DrawFn) -> list[dict[int, set[int]]]:
     made = []
     for _ in range(2):
         nodes = sorted({0, *draw(st.sets(st.integers(1, 14), min_size=1, max_size=12))})
-        parents = {0: set()}
+        parents: dict[int, set[int]] = {0: set()}
         for place, node in enumerate(nodes[1:], start=1):
             parents[node] = draw(st.sets(st.sampled_from(nodes[:place]), min_size=1, max_size=2))
         made.append(parents)
