@@ -52,7 +52,7 @@ def test_several_files_make_one_model(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["fit", *files, "-o", str(tmp_path / "shop.parquet"), "--dim", "4"]) == 0
     said = capsys.readouterr()
     assert "read from 2 files (categories.csv: an id/parent table" in said.err + said.out
-    assert "1 node with several parents, such as x3 (below Garden, Kitchen)" in said.err + said.out
+    assert "1 node with several parents, such as x3 (below Garden [3], Kitchen [2])" in said.err + said.out
     assert len(load(tmp_path / "shop.parquet")) == 6
     assert main(["capacity", *files, "--dim", "5"]) == 0
     assert main(["split", *files, "-o", str(tmp_path / "parts"), "--leaves", "0.3"]) == 0
