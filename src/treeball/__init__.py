@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .io.model_file import load
     from .io.readers import ReadSettings, read
     from .io.vectors import import_vectors
-    from .methods import FitSettings, Healing, Insertion, Method, fit, heal, insert, register
+    from .methods import FitSettings, Healing, Insertion, Method, Update, fit, heal, insert, register, update
     from .report.diagnose import Diagnosis, diagnose
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "Split",
     "Suggestion",
     "TreeballError",
+    "Update",
     "__version__",
     "bench",
     "compare",
@@ -72,6 +73,7 @@ __all__ = [
     "register",
     "split",
     "suggest_parent",
+    "update",
 ]
 
 # Every public name and the room it lives in. They are imported on first use: numba and pyarrow take longer to
@@ -99,6 +101,7 @@ __getattr__, __dir__ = lazy(
         "Split": "evaluation",
         "Suggestion": "embedding",
         "TreeballError": "errors",
+        "Update": "methods",
         "bench": "experiments",
         "compare": "evaluation",
         "diagnose": "report.diagnose",
@@ -113,5 +116,6 @@ __getattr__, __dir__ = lazy(
         "register": "methods",
         "split": "evaluation",
         "suggest_parent": "embedding",
+        "update": "methods",
     },
 )

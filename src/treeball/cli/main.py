@@ -34,6 +34,7 @@ from .reproduce import reproduce
 from .serve import serve
 from .split import split
 from .suggest_parent import suggest_parent
+from .update import update
 from .view import view
 
 
@@ -73,6 +74,7 @@ COMMANDS = {
         export,
         import_,
         insert,
+        update,
         split,
         suggest_parent,
         compare,

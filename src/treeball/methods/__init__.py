@@ -10,10 +10,23 @@ if TYPE_CHECKING:
     from ._fit import Checkpoints, fit
     from ._heal import Healing, heal
     from ._insert import Insertion, insert
+    from ._update import Update, update
     from .fit_settings import FitSettings
     from .registry import Method, register
 
-__all__ = ["Checkpoints", "FitSettings", "Healing", "Insertion", "Method", "fit", "heal", "insert", "register"]
+__all__ = [
+    "Checkpoints",
+    "FitSettings",
+    "Healing",
+    "Insertion",
+    "Method",
+    "Update",
+    "fit",
+    "heal",
+    "insert",
+    "register",
+    "update",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
@@ -27,5 +40,7 @@ __getattr__, __dir__ = lazy(
         "fit": "_fit",
         "heal": "_heal",
         "insert": "_insert",
+        "Update": "_update",
+        "update": "_update",
     },
 )

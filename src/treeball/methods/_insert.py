@@ -28,7 +28,7 @@ from ._heal import heal
 from ._insert_check import factors_of, fell_ill_because_of, parent_not_nearest
 from .heal_tree import GROWTH, LONGEST, MARGIN
 
-__all__ = ["Insertion", "insert"]
+__all__ = ["Insertion", "apply_edit", "insert"]
 
 
 # Budget, growth and margin as in healing; and what float64 still tells apart, for nodes below the outermost ones.
@@ -131,12 +131,7 @@ def insert(
     threads
         0 uses all cores.
     """
-    embedding.space.require_hyperbolic("insert")
-    if heal_ill and embedding.objective == "ancestors":
-        raise InputError(
-            "insert does not heal an embedding made for the objective ancestors: insert without it, and heal the "
-            "result with treeball heal"
-        )
+    _require_fit_to_insert(embedding, heal_ill)
     edit = Edit.of(embedding.hierarchy)
     if rename:
         edit = rename_nodes(edit, rename)
@@ -153,6 +148,12 @@ def insert(
         raise InputError("there is nothing to do: give new edges, or nodes to remove, rename or reparent")
     if edit.hierarchy is embedding.hierarchy:
         return Insertion(embedding, placed=[], ill=[], without_place=[], fell_ill=[], healed_by_moving=[])
+    return apply_edit(embedding, edit, heal_ill=heal_ill, threads=threads)
+
+
+def apply_edit(embedding: Embedding, edit: Edit, *, heal_ill: bool = False, threads: int = 0) -> Insertion:
+    """Give an embedding the hierarchy of an edit: loose nodes get places, the vectors of all others stay."""
+    _require_fit_to_insert(embedding, heal_ill)
     insertion = _placed(embedding, edit, threads)
     if heal_ill and (insertion.fell_ill or insertion.ill):
         insertion = _healed(insertion, edit.loose, threads)
@@ -162,6 +163,15 @@ def insert(
     evaluation = made.evaluate(embedding.objective, threads=threads)
     made.quick_reach()  # so that it is saved
     return replace(insertion, embedding=made.with_provenance(record.with_scores(evaluation)))
+
+
+def _require_fit_to_insert(embedding: Embedding, heal_ill: bool) -> None:
+    embedding.space.require_hyperbolic("insert")
+    if heal_ill and embedding.objective == "ancestors":
+        raise InputError(
+            "insert does not heal an embedding made for the objective ancestors: insert without it, and heal the "
+            "result with treeball heal"
+        )
 
 
 def _require_same_naming(embedding: Embedding, new: NewEdges) -> None:

@@ -1,0 +1,138 @@
+"""``treeball update``: a model of this week, from that of last week and a whole export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ..io.readers.settings import ReadSettings
+from ..words import count
+from .console import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..hierarchy._next_version import NextVersion
+    from ..methods._insert import Insertion
+
+_SHOWN = 10
+
+
+def update(
+    model: Path,
+    export: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    dry_run: bool = False,
+    force: bool = False,
+    heal: bool = False,
+    json: bool = False,
+    threads: int = 0,
+    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+) -> int:
+    """Bring a model to the next version of its hierarchy; the vectors of what has not changed stay byte for byte.
+
+    Nodes are compared by their names, ids where there are ids: what is new gets a place, what hangs elsewhere goes
+    there with all below it, what is missing is removed, and labels become those of the new version.
+
+    Parameters
+    ----------
+    model
+        Model file that treeball fit wrote.
+    export
+        The whole new version, in any format that treeball fit reads; - for standard input.
+    output
+        Model to write; by default the name of the model with the ending .updated.parquet.
+    dry_run
+        Say what would be done, and do nothing.
+    force
+        Go on although more than half of the nodes would be removed.
+    heal
+        Heal the model if a node that got a place is ill, or another because of it. A model made for the objective
+        ancestors is refused.
+    json
+        Print what was done as one JSON object.
+    threads
+        Workers; 0 uses all cores.
+    """
+    from ..io.atomic import require_writable
+    from ..io.model_file import load
+    from ..io.readers import read
+    from ..methods._insert import apply_edit
+    from ..methods._update import Update, plan_update
+
+    output = output or model.with_name(model.stem + ".updated.parquet")
+    if not dry_run:
+        require_writable(output, str(model), export)
+    embedding = load(model)
+    changes = plan_update(embedding, read(export, settings=reading), force=force)
+    if not json:
+        _print_changes(changes, embedding)
+    if dry_run:
+        if json:
+            print_json({"changes": changes.to_dict()})
+        say("nothing was written: this was a dry run")
+        return 0
+    if not changes:
+        embedding.save(output)
+        if json:
+            print_json({"changes": changes.to_dict()})
+        say(f"nothing has changed; saved {output} as the model was")
+        return 0
+    made = Update(changes, apply_edit(embedding, changes.edit, heal_ill=heal, threads=threads))
+    made.embedding.save(output)
+    if json:
+        print_json(made.to_dict())
+    else:
+        _print_result(made.insertion)
+    say(f"saved {output}")
+    return 0
+
+
+def _print_changes(changes: NextVersion, embedding: Embedding) -> None:
+    before, after = embedding.names, changes.edit.hierarchy.names
+    rows = [("nodes", f"{len(before):,} before, {len(after):,} after, {changes.kept:,} of them in both")]
+    for what, names, known in (
+        ("new", changes.added, after),
+        ("removed", changes.removed, before),
+        ("hung elsewhere", changes.moved, after),
+    ):
+        rows.append((what, _listed(known.shown_as(names[:_SHOWN]), len(names))))
+    rows += [
+        (what, _listed([f"{old} -> {new}" for old, new in pairs[:_SHOWN]], len(pairs)))
+        for what, pairs in (
+            ("renamed", changes.renamed),
+            ("other label", [(f"{node}: {old}", new) for node, old, new in changes.relabelled]),
+        )
+    ]
+    print_table(rows)
+
+
+def _listed(shown: list[str], number: int) -> str:
+    """A number, and the first of what it counts."""
+    if not number:
+        return "0"
+    return f"{number:,} ({', '.join(shown)}{', ...' if number > len(shown) else ''})"
+
+
+def _print_result(insertion: Insertion) -> None:
+    known, scores = insertion.embedding.names, insertion.embedding.evaluate(insertion.embedding.objective)
+    placed = len(insertion.placed)
+    rows = [("placed", f"{placed:,}")]
+    if placed:
+        share = insertion.parent_nearest / placed
+        rows.append(("parent is nearest", f"{insertion.parent_nearest:,} ({share:.2%})"))
+    rows += [("MAP", f"{scores.map:.4f}"), ("mean rank", f"{scores.mean_rank:.3f}")]
+    rows.append(("ill pairs", f"{len(scores.illness):,}"))
+    print_table(rows)
+    for what, names in (
+        ("found no free place", insertion.without_place),
+        ("placed, but not nearest to the parent", insertion.ill),
+        ("fell ill because of those placed", insertion.fell_ill),
+        ("moved to heal", insertion.healed_by_moving),
+    ):
+        if names:
+            print(f"{count(len(names), 'node')} {what}: {_listed(known.shown_as(names[:_SHOWN]), len(names))}")
+    if scores.certificate is not None:
+        print(scores.certificate.sentence())
