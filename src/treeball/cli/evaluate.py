@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..checks import require
 from ..errors import InputError
 from ..types import Objective
 from ..words import count
@@ -30,6 +31,8 @@ def evaluate(
     json: bool = False,
     ill_pairs: Path | None = None,
     distortion: bool = False,
+    require_map: float | None = None,
+    require_ill: int | None = None,
     held_out: Annotated[Path | None, _PAIRS] = None,
     validation: Annotated[Path | None, _PAIRS] = None,
     score: Annotated[str | None, _PAIRS] = None,
@@ -58,6 +61,10 @@ def evaluate(
     distortion
         Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
         exact up to 2,000 nodes and sampled beyond.
+    require_map
+        Exit with 1 if the MAP is below this, for a test in a pipeline.
+    require_ill
+        Exit with 1 if there are more ill pairs than this.
     held_out
         Rank the pairs of this file instead, which treeball split kept out of the training, and tell them from corrupted
         ones: link prediction.
@@ -77,7 +84,11 @@ def evaluate(
     from ..io.model_file import load
 
     of_pairs = _given(validation=validation, score=score, corrupted=corrupted, keep_descendants=keep_descendants)
-    of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion)
+    of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion, require_ill=require_ill)
+    if require_map is not None:
+        require(0 <= require_map <= 1, f"--require-map must be between 0 and 1, not {require_map:g}")
+    if require_ill is not None:
+        require(require_ill >= 0, f"--require-ill must be at least 0, not {require_ill}")
     if held_out is None and of_pairs:
         raise InputError(f"without --held-out there are no pairs for {_options(of_pairs)}: give their file as well")
     if held_out is not None and of_model:
@@ -93,7 +104,7 @@ def evaluate(
             print_json(result.to_dict())
         else:
             print_table(result.rows(), f"{model}: held-out pairs of {held_out}")
-        return 0
+        return _verdict(result.map, require_map)
     evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
@@ -104,14 +115,27 @@ def evaluate(
         measured = measure(embedding, seed=seed)
         record["distortion"] = measured.to_dict()
         rows += _distortion_rows(measured)
+    verdict = _verdict(evaluation.map, require_map, len(evaluation.illness), require_ill)
     if json:
         print_json(record)
-        return 0
+        return verdict
     title = f"{model}: {evaluation.nodes:,} nodes, {evaluation.edges:,} edges, dimension {evaluation.dim}"
     print_table(rows, title)
     if evaluation.certificate is not None:
         print(evaluation.certificate.sentence())
-    return 0
+    return verdict
+
+
+def _verdict(score: float, least: float | None, ill: int = 0, most: int | None = None) -> int:
+    """The exit code: 1 where a score is worse than was required, which it says."""
+    failed = False
+    if least is not None and score < least:
+        say(f"MAP is {score:.6f}, below the {least:g} that --require-map asks for")
+        failed = True
+    if most is not None and ill > most:
+        say(f"{count(ill, 'pair')} ill, more than the {most:,} that --require-ill allows")
+        failed = True
+    return int(failed)
 
 
 def _given(**options: Any) -> dict[str, Any]:
