@@ -34,10 +34,13 @@ Geometry: TypeAlias = str
 Source = Literal["geometry", "hierarchy"]
 """What answers a question: distances alone, or the hierarchy the model was made from."""
 
-Coordinates = Literal["ball", "hyperboloid", "half-space", "tangent"]
+Coordinates = Literal["ball", "hyperboloid", "half-space", "tangent", "polar"]
 """How a point of hyperbolic space is written down."""
 
-Kind: TypeAlias = Coordinates | Literal["euclidean"]
+ExportCoordinates = Literal["ball", "hyperboloid", "half-space", "tangent", "polar", "search"]
+"""The same, and vectors for the search in a database, which are no coordinates: points cannot be had from them."""
+
+Kind: TypeAlias = ExportCoordinates | Literal["euclidean"]
 """What the numbers of a vector mean."""
 
 DType = Literal["float64", "float32"]

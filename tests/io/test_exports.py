@@ -23,7 +23,7 @@ from treeball.io.vectors._import import import_vectors
 from treeball.io.vectors.precision import measure_loss, to_float32
 
 ENDINGS = ["parquet", "csv", "tsv", "npy", "txt", "safetensors", "duckdb", "json"]
-COORDINATES = ["ball", "hyperboloid", "half-space", "tangent"]
+COORDINATES = ["ball", "hyperboloid", "half-space", "tangent", "polar"]
 # What names may hold: quotes, separators, blanks; a line break or a control character is for no table.
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1).filter(
     lambda name: name == name.strip()

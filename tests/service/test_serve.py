@@ -363,7 +363,7 @@ def test_names_are_found_by_bisection(tmp_path):
         ("/neighbors?node=dog.n.01&K=3", 422, ["no parameter 'K'", "node, k, from"]),
         ("/neighbors?node=dog.n.01&node=cat.n.01", 422, ["'node' is given twice"]),
         ("/neighbors?node=dog.n.01&from=guess", 422, ["geometry, hierarchy", "'guess'"]),
-        ("/vector?node=dog.n.01&coordinates=polar", 422, ["ball", "'polar'"]),
+        ("/vector?node=dog.n.01&coordinates=klein", 422, ["ball", "'klein'"]),
         ("/neighbors?node=%ff", 400, ["UTF-8"]),
         ("/neighbors?" + "&".join("abcdefghijklmnopqrstuvwxyz"), 400, ["query"]),
         ("/neighbors?node=dgo.n.01", 404, ["no node named 'dgo.n.01'", "'dog.n.01'"]),

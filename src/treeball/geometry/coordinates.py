@@ -1,7 +1,7 @@
-"""One and the same point in other coordinates: ball, hyperboloid, half-space, and tangent vectors at the origin.
+"""One and the same point in other coordinates: ball, hyperboloid, half-space, tangent vectors at the origin, polar.
 
 A tangent vector is given in normal coordinates: it points to the point, and its length is the hyperbolic distance to
-it. These are what an ordinary classifier can use.
+it. These are what an ordinary classifier can use. Polar coordinates are those that float32 does not spoil.
 """
 
 from __future__ import annotations
@@ -15,18 +15,34 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..limits import UNIT_ROUNDOFF
 from ..types import Coordinates, Floats, Kind
-from . import lorentz, models, poincare
+from . import lorentz, models, poincare, polar
 from ._float64 import norm, unit
 from .spaces import SPACES, Space
 
-__all__ = ["RowError", "column_names", "kind_of_columns", "kinds_of", "space_for", "to_kind", "to_space", "width_of"]
+__all__ = [
+    "RowError",
+    "column_names",
+    "dim_of",
+    "kind_of_columns",
+    "kinds_of",
+    "space_for",
+    "to_kind",
+    "to_space",
+]
 
-_LETTER: dict[Kind, str] = {"ball": "x", "hyperboloid": "x", "half-space": "y", "tangent": "v", "euclidean": "e"}
+_LETTER: dict[Kind, str] = {
+    "ball": "x",
+    "hyperboloid": "x",
+    "half-space": "y",
+    "tangent": "v",
+    "polar": "u",
+    "euclidean": "e",
+}
 
 
-def width_of(kind: Kind, dim: int) -> int:
-    """How many numbers a vector has."""
-    return dim + 1 if kind == "hyperboloid" else dim
+def dim_of(kind: Kind | None, width: int) -> int:
+    """Dimension of the space whose vectors have `width` numbers."""
+    return {"hyperboloid": width - 1, "polar": width // 2}.get(kind or "", width)
 
 
 def space_for(kind: Kind) -> Space:
@@ -50,9 +66,11 @@ def to_kind(vectors: Floats, space: Space, coordinates: Coordinates | None) -> t
         ("ball", "hyperboloid"): models.ball_to_hyperboloid,
         ("ball", "half-space"): models.ball_to_half_space,
         ("ball", "tangent"): poincare.to_normal,
+        ("ball", "polar"): lambda points: polar.from_direction(points, poincare.radius(points)),
         ("hyperboloid", "ball"): models.hyperboloid_to_ball,
         ("hyperboloid", "half-space"): models.hyperboloid_to_half_space,
         ("hyperboloid", "tangent"): _hyperboloid_to_tangent,
+        ("hyperboloid", "polar"): lambda points: polar.from_direction(points[:, 1:], lorentz.radius(points)),
     }
     return np.asarray(change[own, coordinates](vectors)), coordinates
 
@@ -64,8 +82,10 @@ def to_space(values: Floats, kind: Kind, space: Space, roundoff: float = UNIT_RO
     """
     if (kind == "euclidean") == space.is_hyperbolic:
         raise InputError(f"{kind} vectors make no model of the geometry {space.name}: leave the geometry out")
-    if values.shape[1] < width_of(kind, 1):
+    if kind == "hyperboloid" and values.shape[1] < 2:
         raise InputError("a vector of the hyperboloid has a time and at least one number of space")
+    if kind == "polar" and (values.shape[1] < 3 or values.shape[1] % 2 == 0):
+        raise InputError("a polar vector has a radius and two numbers for each dimension: an odd number, 3 at least")
     own = space_for(kind)
     if own.coordinates == kind:
         wrong, what = own.outside(values, roundoff)
@@ -74,6 +94,8 @@ def to_space(values: Floats, kind: Kind, space: Space, roundoff: float = UNIT_RO
         values = _with_exact_time(values)
     if kind == "half-space":
         _require_rows(values[:, -1] > 0.0, "has a height (its last number) that is not positive")
+    if kind == "polar":
+        _require_rows(_are_polar(values), "has a negative radius (its first number), or a direction that is not 1 long")
     if kind == space.coordinates:
         return values
     change: dict[tuple[str, str], Callable[[Floats], Floats]] = {
@@ -83,17 +105,24 @@ def to_space(values: Floats, kind: Kind, space: Space, roundoff: float = UNIT_RO
         ("half-space", "hyperboloid"): models.half_space_to_hyperboloid,
         ("tangent", "ball"): poincare.from_normal,
         ("tangent", "hyperboloid"): _tangent_to_hyperboloid,
+        ("polar", "ball"): lambda rows: poincare.from_radius(polar.direction(rows), rows[:, 0]),
+        ("polar", "hyperboloid"): lambda rows: lorentz.from_radius(polar.direction(rows), rows[:, 0]),
     }
     return np.asarray(change[kind, space.coordinates](values))
 
 
 def column_names(kind: Kind, width: int) -> list[str]:
-    """Names of columns, which tell the kinds apart: x1, ...; time, x1, ...; y1, ..., height; v1, ...; e1, ..."""
+    """Names of columns, which tell the kinds apart: x1, ...; time, x1, ...; y1, ..., height; v1, ...; e1, ...
+
+    Polar are radius, u1, ..., and w1, ..., what rounding to float32 takes from u1, ...
+    """
     letter = _LETTER[kind]
     if kind == "hyperboloid":
         return ["time", *(f"{letter}{i}" for i in range(1, width))]
     if kind == "half-space":
         return [*(f"{letter}{i}" for i in range(1, width)), "height"]
+    if kind == "polar":
+        return ["radius", *(f"{part}{i}" for part in (letter, "w") for i in range(1, dim_of(kind, width) + 1))]
     return [f"{letter}{i}" for i in range(1, width + 1)]
 
 
@@ -108,6 +137,12 @@ def _hyperboloid_to_tangent(points: Floats) -> Floats:
 
 def _tangent_to_hyperboloid(vectors: Floats) -> Floats:
     return np.asarray(lorentz.from_radius(vectors, norm(vectors)[:, 0]))
+
+
+def _are_polar(rows: Floats) -> NDArray[np.bool_]:
+    high, low = np.split(rows[:, 1:], 2, axis=1)
+    length = norm(high + low)[:, 0]
+    return np.asarray((rows[:, 0] == 0.0) | ((rows[:, 0] > 0.0) & (np.abs(length - 1.0) < 1e-3)))
 
 
 def _with_exact_time(values: Floats) -> Floats:
