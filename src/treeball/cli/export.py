@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..types import Coordinates, DType, VectorFormat
+from ..types import DType, ExportCoordinates, VectorFormat
 from ..words import count
 from .console import print_json, say
 
@@ -17,7 +17,7 @@ def export(
     *,
     output: Annotated[Path, Parameter(alias="-o")],
     format: VectorFormat | None = None,
-    coordinates: Coordinates | None = None,
+    coordinates: ExportCoordinates | None = None,
     dtype: DType | None = None,
     virtual_root: bool = False,
     json: bool = False,
@@ -34,10 +34,12 @@ def export(
         By default what the ending of the output says: .parquet, .csv, .tsv, .npy, .txt or .vec (word2vec, which gensim
         loads with KeyedVectors.load_word2vec_format), .bin (word2vec-binary), .safetensors, .duckdb, .json.
     coordinates
-        Ball, hyperboloid (time first), half-space (height last), or tangent vectors at the origin, whose length is the
-        hyperbolic distance to it: features for ordinary classifiers. By default those of the model.
+        Ball, hyperboloid (time first), half-space (height last), tangent vectors at the origin, whose length is the
+        hyperbolic distance to it: features for ordinary classifiers; polar, radius first, which float32 does not
+        spoil. By default those of the model. Search: vectors for a vector database, whose L2 gives candidates, with a
+        column of points to re-rank them by.
     dtype
-        float32 halves the size and says what it loses; by default float64.
+        float32 halves the size and says what it loses; by default float64, but for search vectors.
     virtual_root
         Write the virtual root, which joins several roots, too.
     json
@@ -51,6 +53,8 @@ def export(
     done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, virtual_root=virtual_root)
     for note in done.notes:
         say(note)
+    if done.candidates is not None:
+        say(done.candidates.sentence())
     if done.loss is not None:
         say(done.loss.sentence())
     if json:

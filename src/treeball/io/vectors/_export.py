@@ -10,9 +10,12 @@ import numpy as np
 
 from ...embedding import Embedding
 from ...errors import InputError
+from ...geometry import polar
 from ...geometry.coordinates import space_for, to_kind, to_space
-from ...types import Coordinates, DType, Kind, VectorFormat
+from ...geometry.search_vectors import search_vectors
+from ...types import DType, ExportCoordinates, Kind, VectorFormat
 from ..atomic import atomic_write, require_writable
+from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search
 from .formats.registry import Format, find, format_by_ending
 from .precision import PrecisionLoss, measure_loss, to_float32
 from .vectors import Vectors, rows_of
@@ -34,6 +37,10 @@ class Export:
         Sentences worth telling: names that had to be changed, further files.
     loss
         What float32 lost; None for float64.
+    flat
+        What L2 and cosine make of the vectors in a database; None for a Euclidean model and for search vectors.
+    candidates
+        How many nearest nodes the candidates of search vectors contain; None for other vectors.
     """
 
     path: Path
@@ -44,12 +51,15 @@ class Export:
     width: int
     notes: tuple[str, ...] = ()
     loss: PrecisionLoss | None = None
+    flat: FlatSearch | None = None
+    candidates: CandidateRecall | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A record for JSON."""
         record = {name: getattr(self, name) for name in ("format", "coordinates", "dtype", "count", "width")}
         record |= {"path": str(self.path), "notes": list(self.notes)}
-        return record if self.loss is None else record | {"float32_loss": self.loss.to_dict()}
+        measured = {"float32_loss": self.loss, "flat_search": self.flat, "candidates": self.candidates}
+        return record | {name: found.to_dict() for name, found in measured.items() if found is not None}
 
 
 def export(
@@ -57,7 +67,7 @@ def export(
     path: Path,
     *,
     format: VectorFormat | None = None,
-    coordinates: Coordinates | None = None,
+    coordinates: ExportCoordinates | None = None,
     dtype: DType | None = None,
     virtual_root: bool = False,
 ) -> Export:
@@ -70,11 +80,13 @@ def export(
     format
         By default what the ending of `path` says. ``"parquet"`` of ball or hyperboloid coordinates is again a model.
     coordinates
-        ``"ball"``, ``"hyperboloid"`` (time first), ``"half-space"`` (height last) or ``"tangent"``, vectors at the
-        origin whose length is the hyperbolic distance to it; by default those of the model.
+        ``"ball"``, ``"hyperboloid"`` (time first), ``"half-space"`` (height last), ``"tangent"``, vectors at the
+        origin whose length is the hyperbolic distance to it, or ``"polar"``, radius first and the direction in two
+        parts; by default those of the model. ``"search"`` are vectors for databases: L2 gives candidates, and a
+        second column of polar float32, ``point``, the distances to re-rank them by.
     dtype
-        ``"float64"`` or ``"float32"``, which measures what it loses. By default float64, and float32 for the format
-        ``"word2vec-binary"``, which has no other.
+        ``"float64"`` or ``"float32"``, which measures what it loses. By default float64, and float32 for search
+        vectors and the format ``"word2vec-binary"``, which have no other.
     virtual_root
         Write the virtual root, which joins several roots, too; a model always holds it.
     """
@@ -83,32 +95,59 @@ def export(
     for name, value, choices in (("format", format, VectorFormat), ("dtype", dtype, DType)):
         if value is not None and value not in get_args(choices):
             raise InputError(f"{name} must be one of {', '.join(get_args(choices))}, not {value!r}")
-    if coordinates is not None and coordinates not in get_args(Coordinates):
-        raise InputError(f"coordinates must be one of {', '.join(get_args(Coordinates))}, not {coordinates!r}")
+    if coordinates is not None and coordinates not in get_args(ExportCoordinates):
+        raise InputError(f"coordinates must be one of {', '.join(get_args(ExportCoordinates))}, not {coordinates!r}")
     chosen = find(format)
     if chosen.float64_format is not None and dtype == "float64":
         raise InputError(f"{format} has float32 only: say so with dtype float32, or choose {chosen.float64_format}")
+    if coordinates == "search":
+        dtype = _dtype_for_search(chosen, embedding, dtype)
     dtype = dtype or ("float64" if chosen.float64_format is None else "float32")
     require_writable(path)
     if chosen.beside is not None:
         require_writable(chosen.beside(path))
     values: Any
-    values, kind = to_kind(embedding.vectors, embedding.space, coordinates)
-    loss, as_read = None, embedding
-    if dtype == "float32":
-        values, pulled_in = to_float32(values, kind)
-        as_read = _again(embedding, values, kind)
-        loss = measure_loss(embedding, as_read, pulled_in)
+    kind: Kind
+    points = loss = candidates = None
+    as_read = embedding
+    if coordinates == "search":
+        rows = to_kind(embedding.vectors, embedding.space, "polar")[0]
+        values, points, kind = search_vectors(polar.direction(rows), rows[:, 0]), rows.astype(np.float32), "search"
+        as_read = _again(embedding, points, "polar")
+        loss, candidates = measure_loss(embedding, as_read, 0), candidate_recall(embedding, values)
+    else:
+        values, kind = to_kind(embedding.vectors, embedding.space, coordinates)
+        if dtype == "float32":
+            values, pulled_in = to_float32(values, kind)
+            as_read = _again(embedding, values, kind)
+            loss = measure_loss(embedding, as_read, pulled_in)
     if chosen.holds_models and kind == space_for(kind).coordinates:
         notes = _save_model(embedding, values, kind, dtype, path)
         vectors = Vectors(list(map(str, embedding.names)), values, kind)
     else:
         reach = as_read.quick_reach() if chosen.holds_reach else None
-        vectors = rows_of(embedding, values, kind, virtual_root, reach)
+        vectors = rows_of(embedding, values, kind, virtual_root, reach, points)
         with atomic_write(path) as temporary:
             notes = chosen.write(vectors, temporary, path)
         notes += _left_out(vectors, chosen)
-    return Export(path, format, kind, dtype, len(vectors.names), vectors.width, tuple(notes), loss)
+    flat = flat_search(embedding, values) if candidates is None else None
+    warning = None if flat is None else flat.warning()
+    told = (*notes, warning) if warning else tuple(notes)
+    return Export(path, format, kind, dtype, len(vectors.names), vectors.width, told, loss, flat, candidates)
+
+
+def _dtype_for_search(chosen: Format, embedding: Embedding, dtype: DType | None) -> DType:
+    """What search vectors are written in; InputError where they cannot be."""
+    if not embedding.space.is_hyperbolic:
+        raise InputError("a Euclidean model needs no search vectors, L2 on its own is its distance: leave them out")
+    if not chosen.holds_points:
+        raise InputError(
+            f"search vectors come with the points to re-rank by, and {chosen.name} has no room for both: choose "
+            "parquet or duckdb"
+        )
+    if dtype == "float64":
+        raise InputError("search vectors are made for float32: leave the dtype out")
+    return "float32"
 
 
 def _left_out(vectors: Vectors, chosen: Format) -> list[str]:

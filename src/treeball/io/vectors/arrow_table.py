@@ -1,4 +1,7 @@
-"""Vectors as an Arrow table, for formats made of one: node, label, parent, other_parents, synonyms, vector, reach."""
+"""Vectors as an Arrow table, for formats made of one.
+
+Columns: node, label, parent, other_parents, synonyms, vector, point, reach.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ...errors import InputError
 from .vectors import Vectors, as_kind
@@ -14,7 +18,7 @@ __all__ = ["from_table", "to_table"]
 
 
 def to_table(vectors: Vectors) -> pa.Table:
-    """A row a vector; other_parents is there when a node has several, label, synonyms and reach when they are known."""
+    """A row a vector; other_parents is there when a node has several, point with search vectors, the rest when known."""
     columns = {"node": pa.array(vectors.names, pa.string())}
     if vectors.labels is not None:
         columns["label"] = pa.array(vectors.labels, pa.string())
@@ -25,8 +29,9 @@ def to_table(vectors: Vectors) -> pa.Table:
             columns["other_parents"] = pa.array(others, pa.list_(pa.string()))
     if vectors.synonyms is not None:
         columns["synonyms"] = pa.array(vectors.synonyms, pa.list_(pa.string()))
-    flat = pa.array(np.ascontiguousarray(vectors.values).reshape(-1))
-    columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.width)
+    columns["vector"] = _lists(vectors.values)
+    if vectors.points is not None:
+        columns["point"] = _lists(vectors.points)
     if vectors.reach is not None:
         columns["reach"] = pa.array(vectors.reach)
     return pa.table(columns)
@@ -37,7 +42,10 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
     kinds = {field.name: field.type for field in table.schema}
     lists = [name for name, kind in kinds.items() if _holds_numbers(kind)]
     texts = [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    coordinates = as_kind(info.get("coordinates"))
     vector = "vector" if "vector" in lists else next(iter(lists), None)
+    if info.get("coordinates") == "search" and "point" in lists:  # search vectors are no points, these are
+        vector, coordinates = "point", "polar"
     node = "node" if "node" in texts else next(iter(texts), None)
     if vector is None or node is None:
         raise InputError(
@@ -50,7 +58,7 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
     values = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
     names = [str(name) for name in table[node].to_pylist()]
     parents = None
-    if "parent" in texts and vector == "vector":
+    if "parent" in texts and vector in ("vector", "point"):
         row = {name: place for place, name in enumerate(names)}
         above = [[parent] for parent in table["parent"].to_pylist()]
         if "other_parents" in kinds:
@@ -60,11 +68,15 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
     synonyms = None
     if "synonyms" in kinds and _holds_text(kinds["synonyms"]):
         synonyms = [some or [] for some in table["synonyms"].to_pylist()]
-    return Vectors(names, values, as_kind(info.get("coordinates")), parents, labels=labels, synonyms=synonyms)
+    return Vectors(names, values, coordinates, parents, labels=labels, synonyms=synonyms)
 
 
 def _holds_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) and pa.types.is_string(kind.value_type))
+
+
+def _lists(values: NDArray[Any]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).reshape(-1)), values.shape[1])
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:

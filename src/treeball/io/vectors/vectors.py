@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._version import __version__
 from ...errors import InputError
+from ...geometry.coordinates import dim_of
 from ...types import Coordinates, Kind
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Vectors:
         What people call each row's node, None where there is no label; None when the file has none.
     synonyms
         What else each row's node is found by; None when the file does not say.
+    points : float32 (n, 2d + 1)
+        The same nodes in polar coordinates, by which what is found with search vectors is re-ranked; None for others.
     """
 
     names: list[str]
@@ -98,10 +101,11 @@ class Vectors:
     reach: NDArray[np.float64] | None = field(default=None, repr=False)
     labels: list[str | None] | None = field(default=None, repr=False)
     synonyms: list[list[str]] | None = field(default=None, repr=False)
+    points: NDArray[np.float32] | None = field(default=None, repr=False)
 
     @property
     def width(self) -> int:
-        """Numbers in a vector; one more than the dimension for the hyperboloid."""
+        """Numbers in a vector, which may be more than the dimension: see `treeball.geometry.coordinates`."""
         return int(self.values.shape[1])
 
     @property
@@ -117,7 +121,7 @@ class Vectors:
 
     def description(self) -> dict[str, Any]:
         """What a file should say of its vectors."""
-        dim = self.width - (self.kind == "hyperboloid")
+        dim = dim_of(self.kind, self.width) if self.points is None else dim_of("polar", self.points.shape[1])
         return {"made_by": f"treeball {__version__}", "coordinates": self.kind, "dim": dim}
 
 
@@ -144,7 +148,12 @@ class VectorFile:
 
 
 def rows_of(
-    embedding: Embedding, values: Any, kind: Kind, virtual_root: bool, reach: NDArray[np.float64] | None = None
+    embedding: Embedding,
+    values: Any,
+    kind: Kind,
+    virtual_root: bool,
+    reach: NDArray[np.float64] | None = None,
+    points: NDArray[np.float32] | None = None,
 ) -> Vectors:
     """An embedding as rows, with `values` for its vectors: all nodes, or all but the virtual root."""
     hierarchy = embedding.hierarchy
@@ -163,4 +172,5 @@ def rows_of(
         None if reach is None else reach[kept],
         hierarchy.labels.take(kept) if hierarchy.names.has_labels else None,
         None if lists is None else [some or [] for some in lists.take(pa.array(kept)).to_pylist()],
+        None if points is None else points[kept],
     )

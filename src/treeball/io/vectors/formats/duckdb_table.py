@@ -54,4 +54,8 @@ def _duckdb() -> Any:
     return duckdb
 
 
-FORMATS = (Format("duckdb", sniff, read, write, holds_reach=True, holds_labels=True, holds_synonyms=True),)
+FORMATS = (
+    Format(
+        "duckdb", sniff, read, write, holds_reach=True, holds_points=True, holds_labels=True, holds_synonyms=True
+    ),
+)

@@ -55,5 +55,15 @@ def _read_table(source: VectorFile) -> Vectors:
 
 
 FORMATS = (
-    Format("parquet", sniff, read, write, holds_models=True, holds_reach=True, holds_labels=True, holds_synonyms=True),
+    Format(
+        "parquet",
+        sniff,
+        read,
+        write,
+        holds_models=True,
+        holds_reach=True,
+        holds_points=True,
+        holds_labels=True,
+        holds_synonyms=True,
+    ),
 )

@@ -56,6 +56,8 @@ class Format:
         Whether it writes the reach of every node, where that is given.
     holds_labels, holds_synonyms
         Whether it writes labels, and synonyms, where nodes have any.
+    holds_points
+        Whether it has room for the points that belong to search vectors.
     """
 
     name: VectorFormat
@@ -68,6 +70,7 @@ class Format:
     holds_reach: bool = False
     holds_labels: bool = False
     holds_synonyms: bool = False
+    holds_points: bool = False
 
 
 def format_names() -> list[VectorFormat]:
