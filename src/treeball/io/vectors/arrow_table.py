@@ -18,7 +18,7 @@ __all__ = ["from_table", "to_table"]
 
 
 def to_table(vectors: Vectors) -> pa.Table:
-    """A row a vector; other_parents is there when a node has several, point with search vectors, the rest when known."""
+    """A row a vector; other_parents is there when a node has several, and point with search vectors."""
     columns = {"node": pa.array(vectors.names, pa.string())}
     if vectors.labels is not None:
         columns["label"] = pa.array(vectors.labels, pa.string())

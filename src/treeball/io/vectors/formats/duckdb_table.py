@@ -55,7 +55,5 @@ def _duckdb() -> Any:
 
 
 FORMATS = (
-    Format(
-        "duckdb", sniff, read, write, holds_reach=True, holds_points=True, holds_labels=True, holds_synonyms=True
-    ),
+    Format("duckdb", sniff, read, write, holds_reach=True, holds_points=True, holds_labels=True, holds_synonyms=True),
 )
