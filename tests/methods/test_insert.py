@@ -98,7 +98,7 @@ def test_whoever_falls_ill_is_named_even_where_all_is_crowded(kind, n, dim, seed
     at = spread * rng.normal(size=(len(rest), dim)) / np.sqrt(dim)
     points = treeball.geometry.poincare.from_normal(at)
     old = Embedding(treeball.geometry.poincare.project(points, 30.0)[0], rest)
-    insertion = treeball.insert(old, pairs)
+    insertion = treeball.insert(old, pairs, make_room=False)
     new = insertion.embedding
     assert new.vectors[: len(old)].tobytes() == old.vectors.tobytes()
     assert set(insertion.fell_ill) == {name for name in ill(new) - ill(old) if name in old}
@@ -108,8 +108,10 @@ def test_whoever_falls_ill_is_named_even_where_all_is_crowded(kind, n, dim, seed
     assert insertion.without_place or not insertion.ill
 
 
-def test_many_new_nodes_are_placed_in_batches(monkeypatch):
-    monkeypatch.setattr("treeball.methods._insert.BATCH", 16)
+def test_those_placed_last_are_known_whether_few_or_many(monkeypatch):
+    monkeypatch.setattr("treeball.methods.settled.FEW", 4)
+    monkeypatch.setattr("treeball.methods.settled.FEW_SHARE", 0.0)
+    monkeypatch.setattr("treeball.methods.places.SHARE", 3)
     rest, pairs = held_out(tree(shapes("random", 400, np.random.default_rng(1))), 0.2, 1)
     insertion = Embedding(construct(rest, 8).vectors, rest).insert(pairs)
     assert len(pairs) > 64
@@ -120,7 +122,7 @@ def test_many_new_nodes_are_placed_in_batches(monkeypatch):
 def test_a_chain_beyond_float64_is_named_and_does_no_harm(mammals):
     leaf = next(name for name in mammals.names if not mammals.children_of(name))
     chain = [(f"deep {i + 1}", f"deep {i}" if i else leaf) for i in range(400)]
-    insertion = mammals.insert(chain)
+    insertion = mammals.insert(chain, make_room=False)
     assert insertion.without_place
     assert {name.split()[0] for name in insertion.without_place} == {"deep"}
     assert insertion.embedding.vectors[: len(mammals)].tobytes() == mammals.vectors.tobytes()
@@ -128,16 +130,35 @@ def test_a_chain_beyond_float64_is_named_and_does_no_harm(mammals):
     assert set(insertion.ill) == {name for name in ill(insertion.embedding) if name not in mammals}
 
 
-def test_around_a_full_node_healing_makes_room():
-    star = tree([0] * 150)
+def test_where_no_part_has_room_the_whole_is_constructed_anew():
+    # Inner nodes all around the root at the shortest distance at which they have room.
+    inner = tree([0] * 150 + [1 + i // 2 for i in range(300)])
+    full = Embedding(construct(inner, 5).vectors, inner)
+    pairs = [(f"new {i}", "n0") for i in range(200)]
+    assert full.insert(pairs, make_room=False).without_place
+    made = full.insert(pairs)
+    assert made.ill == made.without_place == made.fell_ill == []
+    assert len(made.moved_for_room) > len(full) / 2
+    assert ill(made.embedding) == set()
+
+
+def test_around_a_full_node_only_its_leaves_move_to_make_room():
+    # A star of 150 leaves, one of which carries a smaller one: 150 at the least distance leave no angle free.
+    star = tree([0] * 150 + [1] * 10)
     full = Embedding(construct(star, 5).vectors, star)
     pairs = [(f"new {i}", "n0") for i in range(10)]
-    refused = full.insert(pairs)
-    assert refused.without_place  # 150 children at the least distance leave no angle free
-    assert not refused.fell_ill
-    healed = full.insert(pairs, heal_ill=True)
-    assert healed.ill == healed.without_place == []
-    assert set(healed.healed_by_moving) <= {f"n{i}" for i in range(1, 151)}
+    refused = full.insert(pairs, make_room=False)
+    assert refused.without_place
+    assert refused.fell_ill == refused.moved_for_room == refused.full == []
+    made = full.insert(pairs)
+    assert made.ill == made.without_place == made.fell_ill == []
+    assert made.full == ["n0"]
+    assert made.moved_for_room
+    assert set(made.moved_for_room) <= {f"n{i}" for i in range(2, 151)}
+    changed = (made.embedding.vectors[: len(full)] != full.vectors).any(axis=1)
+    assert full.names.take(np.flatnonzero(changed)) == made.moved_for_room
+    assert f"moved {len(made.moved_for_room)} other nodes to make room below 'n0'" in made.note
+    assert ill(made.embedding) == set()
 
 
 def test_healing_says_which_old_nodes_moved(mammals):
@@ -170,6 +191,96 @@ def test_one_node_alone_can_get_children():
 def test_integers_stay_integers():
     embedding = treeball.fit([(2, 1), (3, 1), (4, 2)], method="construct", dim=3)
     assert list(embedding.insert([("5", "2"), (6, 5)]).embedding.names)[-2:] == [5, 6]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    kind=st.sampled_from(["random", "preferential", "caterpillar", "star"]),
+    n=st.integers(2, 120),
+    new=st.integers(1, 400),
+    dim=st.integers(3, 10),
+    hubs=st.integers(1, 5),
+    seed=st.integers(0, 10**6),
+)
+def test_whatever_grows_where_all_are_well_if_fit_makes_them_well(kind, n, new, dim, hubs, seed):
+    rng = np.random.default_rng(seed)
+    rest = tree(shapes(kind, n, rng))
+    # Most below a few nodes, some below each other.
+    below = [f"n{i}" for i in rng.integers(0, len(rest), hubs)]
+    pairs: list[tuple[str, str]] = []
+    for i in range(new):
+        above = f"new {rng.integers(0, i)}" if i and rng.random() < 0.1 else below[rng.integers(0, hubs)]
+        pairs.append((f"new {i}", above))
+    old = Embedding(construct(rest, dim).vectors, rest)
+    insertion = old.insert(pairs)
+    made = insertion.embedding
+    assert {name for name in ill(made) if name in old} <= ill(old)
+    fitted = treeball.fit(made.hierarchy, method="construct", dim=dim)
+    if not ill(fitted):
+        assert ill(made) <= ill(old)
+    assert insertion.fell_ill == []
+    changed = (made.vectors[: len(old)] != old.vectors).any(axis=1)
+    assert old.names.take(np.flatnonzero(changed)) == insertion.moved_for_room
+    assert bool(insertion.full) == bool(insertion.moved_for_room)
+
+
+def test_thousands_below_one_node_and_again(mammals):
+    grown = mammals
+    for part in range(4):
+        insertion = grown.insert([(f"{part} {i}", "dog.n.01") for i in range(1500)])
+        assert insertion.embedding.vectors[: len(grown)].tobytes() == grown.vectors.tobytes()
+        grown = insertion.embedding
+        assert grown.evaluate("parents", sample=0).map == 1.0
+        assert len(grown.evaluate("parents", sample=0).illness) == 0
+
+
+def test_in_a_model_that_is_not_well_nobody_moves():
+    star = tree([0] * 60)
+    drawn = poincare.from_radius(np.random.default_rng(0).normal(size=(61, 3)), 0.8)
+    old = Embedding(np.where(np.arange(61)[:, None] == 0, 0.0, drawn), star)
+    assert len(old.evaluate("parents", sample=0).illness) > 1
+    insertion = old.insert([(f"new {i}", "n0") for i in range(40)])
+    assert insertion.without_place
+    assert insertion.moved_for_room == insertion.full == []
+    assert insertion.embedding.vectors[: len(old)].tobytes() == old.vectors.tobytes()
+
+
+def test_the_command_says_who_moved_and_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    star = tree([0] * 150)
+    Embedding(construct(star, 5).vectors, star).save("star.parquet")
+    Path("new.csv").write_text("child,parent\n" + "".join(f"new {i},n0\n" for i in range(10)))
+    assert run(["insert", "star.parquet", "new.csv", "-o", "out.parquet"]) == 0
+    said = capsys.readouterr().out
+    assert "1 node had no room left for its new children: n0" in said
+    assert "moved to make room: n" in said
+    assert "to make room below 'n0'" in treeball.load("out.parquet").provenance.log[-1].text
+    assert run(["insert", "star.parquet", "new.csv", "-o", "out.parquet", "--no-make-room", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["without_place"]
+    assert facts["moved_for_room"] == []
+    made = treeball.load("out.parquet")
+    assert made.vectors[:151].tobytes() == treeball.load("star.parquet").vectors.tobytes()
+
+
+def test_work_that_takes_its_time_is_told(mammals, monkeypatch, capsys):
+    pairs = [("fresh", mammals.names[10])]
+    mammals.insert(pairs, progress=True)
+    assert capsys.readouterr().err == ""  # over in a moment
+    monkeypatch.setattr("treeball.methods.progress._WORK_SECONDS", 0.0)
+    mammals.insert(pairs, progress=True)
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == ["placing nodes: 0 of 1", "placing nodes: 1 of 1"]
+    assert said[-1] == "evaluating"
+
+
+def test_an_interruption_reaches_whoever_called(mammals, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("treeball.methods.places.settle_groups", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        mammals.insert([("fresh", mammals.names[10])])
 
 
 # ---- other changes ----

@@ -32,6 +32,7 @@ def insert(
     remove: list[str] | None = None,
     rename: list[str] | None = None,
     reparent: list[str] | None = None,
+    make_room: bool = True,
     heal: bool = False,
     json: bool = False,
     threads: int = 0,
@@ -61,6 +62,9 @@ def insert(
         OLD=NEW; may be given several times. An id gets another id, a label another label.
     reparent
         NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times.
+    make_room
+        Where a node is full and its new children have no place, move as few old nodes as will do, and say which. With
+        --no-make-room none moves, and those without a place are named.
     heal
         Heal the model if a new node is ill, or another because of it; says which other nodes moved. A model made for
         the objective ancestors is refused.
@@ -91,8 +95,10 @@ def insert(
         remove=[names[names.find(text)] for text in remove or ()],
         rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename or ()),
         reparent=_reparent(reparent or [], rename or [], names),
+        make_room=make_room,
         heal_ill=heal,
         threads=threads,
+        progress=True,
     )
     insertion.embedding.save(output)
     if found is not None and found.described is not None:
@@ -172,6 +178,8 @@ def _print(insertion: Insertion) -> None:
     _list("found no free place", insertion.without_place, known)
     _list("placed, but not nearest to the parent", insertion.ill, known)
     _list("fell ill because of those placed", insertion.fell_ill, known)
+    _list(f"had no room left for {'its' if len(insertion.full) == 1 else 'their'} new children", insertion.full, known)
+    _list("moved to make room", insertion.moved_for_room, known)
     _list("moved to heal", insertion.healed_by_moving, known)
 
 

@@ -26,6 +26,7 @@ def update(
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     dry_run: bool = False,
     force: bool = False,
+    make_room: bool = True,
     heal: bool = False,
     json: bool = False,
     threads: int = 0,
@@ -48,6 +49,9 @@ def update(
         Say what would be done, and do nothing.
     force
         Go on although more than half of the nodes would be removed.
+    make_room
+        Where a node is full and its new children have no place, move as few old nodes as will do, and say which. With
+        --no-make-room none moves, and those without a place are named.
     heal
         Heal the model if a node that got a place is ill, or another because of it. A model made for the objective
         ancestors is refused.
@@ -80,7 +84,8 @@ def update(
             print_json({"changes": changes.to_dict()})
         say(f"nothing has changed; saved {output} as the model was")
         return 0
-    made = Update(changes, apply_edit(embedding, changes.edit, heal_ill=heal, threads=threads))
+    insertion = apply_edit(embedding, changes.edit, make_room=make_room, heal_ill=heal, threads=threads, progress=True)
+    made = Update(changes, insertion)
     made.embedding.save(output)
     if json:
         print_json(made.to_dict())
@@ -130,6 +135,7 @@ def _print_result(insertion: Insertion) -> None:
         ("found no free place", insertion.without_place),
         ("placed, but not nearest to the parent", insertion.ill),
         ("fell ill because of those placed", insertion.fell_ill),
+        ("moved to make room", insertion.moved_for_room),
         ("moved to heal", insertion.healed_by_moving),
     ):
         if names:

@@ -1,41 +1,37 @@
 """insert: places for new nodes in an embedding whose other vectors stay byte for byte as they are.
 
 A new node settles around its parent at a place where the parent is its nearest node and where it is the nearest node of
-nobody else (`engine.cpu.settle_new`), by the rule of the construction: edges grow outwards, tall branches have short
-ones. Where there is no such place, float64 or the room around the parent has come to its end, and the report names the
-node. Removing, renaming and hanging elsewhere are of the same kind: only the nodes concerned change.
+nobody else (`places`), by the rule of the construction: edges grow outwards, tall branches have short ones. Where there
+is no such place, the parent is full: then some old nodes move (`make_room`), as few as will do, and the report names
+them. Removing, renaming and hanging elsewhere are of the same kind: only the nodes concerned change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..embedding import Embedding
-from ..engine.cpu import box_tree, placement
-from ..engine.cpu.settle_new import settle_new
 from ..errors import InputError
-from ..hierarchy import Hierarchy
 from ..hierarchy._edit import Edit, add_edges, remove_nodes, rename_nodes, reparent_nodes
 from ..io.readers.edges import NewEdges, read_edges
 from ..io.readers.settings import ReadSettings
-from ..limits import PLACED_RADIUS, SETTLE_RADIUS
 from ..types import Floats, Ints, Mask
+from ..words import count
+from ._fit import fit
 from ._heal import heal
-from ._insert_check import factors_of, fell_ill_because_of, parent_not_nearest
-from .heal_tree import GROWTH, LONGEST, MARGIN
+from ._insert_check import fell_ill_because_of, parent_not_nearest
+from .construct import GOOD_ENOUGH
+from .make_room import make_room as make_room_for
+from .places import TIGHT, settle
+from .progress import WorkProgress
+from .settings import ConstructSettings
+from .settled import Settled
 
 __all__ = ["Insertion", "apply_edit", "insert"]
-
-
-# Budget, growth and margin as in healing; and what float64 still tells apart, for nodes below the outermost ones.
-ATTEMPTS = np.array([(SETTLE_RADIUS, GROWTH, MARGIN), (PLACED_RADIUS, 1.003, 1.002)])
-DIRECTIONS = 1024
-# The new nodes of a batch are compared with each other one by one; then they join the trees.
-BATCH = 4096
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +45,8 @@ class Insertion:
     ill : names of those that have another node as near as their parents, or nearer
     without_place : names of those for which there was no free place, which may be why others are ill
     fell_ill : names of other nodes that were well, and are ill because of those placed
+    moved_for_room : names of other nodes that moved because there was no room beside them
+    full : names of the nodes that had no room left for their new children, for whose sake they moved
     healed_by_moving : names of other nodes that healing moved; the vectors of all others are byte for byte the old ones
     removed : how many nodes were removed
     """
@@ -60,6 +58,8 @@ class Insertion:
     fell_ill: list[Hashable]
     healed_by_moving: list[Hashable]
     removed: int = 0
+    moved_for_room: list[Hashable] = field(default_factory=list)
+    full: list[Hashable] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"<Insertion: {self.note}>"
@@ -76,11 +76,17 @@ class Insertion:
         if self.placed:
             parts.append(f"placed {len(self.placed):,} nodes, {self.parent_nearest:,} with their parent nearest")
             parts.append(f"{len(self.fell_ill):,} other nodes fell ill")
+        if self.moved_for_room:
+            parts.append(f"moved {count(len(self.moved_for_room), 'other node')} to make room below {self._full}")
         if self.removed:
             parts.append(f"removed {self.removed:,} nodes")
         if self.healed_by_moving:
             parts.append(f"healing moved {len(self.healed_by_moving):,} other nodes")
         return "; ".join(parts) or "renamed nodes"
+
+    @property
+    def _full(self) -> str:
+        return repr(str(self.full[0])) if len(self.full) == 1 else f"{len(self.full):,} full nodes"
 
     def to_dict(self) -> dict[str, Any]:
         """The facts, for ``treeball insert --json``."""
@@ -91,6 +97,8 @@ class Insertion:
             "ill": [str(name) for name in self.ill],
             "without_place": [str(name) for name in self.without_place],
             "fell_ill": [str(name) for name in self.fell_ill],
+            "moved_for_room": [str(name) for name in self.moved_for_room],
+            "full": [str(name) for name in self.full],
             "healed_by_moving": [str(name) for name in self.healed_by_moving],
             "removed": self.removed,
         }
@@ -104,10 +112,16 @@ def insert(
     rename: Mapping[Hashable, Hashable] | None = None,
     reparent: Mapping[Hashable, Hashable] | None = None,
     reading: ReadSettings | None = None,
+    make_room: bool = True,
     heal_ill: bool = False,
     threads: int = 0,
+    progress: bool = False,
 ) -> Insertion:
     """Add nodes to an embedding, remove, rename or move some; all other vectors stay byte for byte as they are.
+
+    Where a node is full, so that a new child of it has no place, some old nodes move, as few as will do: leaves next to
+    it, else what is below it, at last the whole, and the insertion names them. That is for trees made for the objective
+    parents in which all nodes are well, or as good as all; in others nobody moves, but for healing.
 
     Parameters
     ----------
@@ -125,11 +139,15 @@ def insert(
         New parents by nodes, which take their subtrees along.
     reading
         How to read a file of edges; child before parent where neither this nor a header says otherwise.
+    make_room
+        Move old nodes where there is no room for new ones; without it none moves, and those without a place are named.
     heal_ill
         Heal the embedding if a node is ill that was placed or that fell ill for it: other nodes may move, see
         :func:`treeball.heal`.
     threads
         0 uses all cores.
+    progress
+        Show on standard error what is being done, if it takes more than a moment.
     """
     _require_fit_to_insert(embedding, heal_ill)
     edit = Edit.of(embedding.hierarchy)
@@ -148,20 +166,33 @@ def insert(
         raise InputError("there is nothing to do: give new edges, or nodes to remove, rename or reparent")
     if edit.hierarchy is embedding.hierarchy:
         return Insertion(embedding, placed=[], ill=[], without_place=[], fell_ill=[], healed_by_moving=[])
-    return apply_edit(embedding, edit, heal_ill=heal_ill, threads=threads)
+    return apply_edit(embedding, edit, make_room=make_room, heal_ill=heal_ill, threads=threads, progress=progress)
 
 
-def apply_edit(embedding: Embedding, edit: Edit, *, heal_ill: bool = False, threads: int = 0) -> Insertion:
+def apply_edit(
+    embedding: Embedding,
+    edit: Edit,
+    *,
+    make_room: bool = True,
+    heal_ill: bool = False,
+    threads: int = 0,
+    progress: bool = False,
+) -> Insertion:
     """Give an embedding the hierarchy of an edit: loose nodes get places, the vectors of all others stay."""
     _require_fit_to_insert(embedding, heal_ill)
-    insertion = _placed(embedding, edit, threads)
-    if heal_ill and (insertion.fell_ill or insertion.ill):
-        insertion = _healed(insertion, edit.loose, threads)
-    made = insertion.embedding
+    with WorkProgress(silent=not progress) as work:
+        insertion = _placed(embedding, edit, make_room, threads, work)
+        if heal_ill and (insertion.fell_ill or insertion.ill):
+            work.begin("healing")
+            insertion = _healed(insertion, edit.loose, threads, work)
+        made = insertion.embedding
+        work.begin("evaluating")
+        evaluation = made.evaluate(embedding.objective, threads=threads)
+        made.quick_reach()  # so that it is saved
     # The scores of the provenance are those of another hierarchy.
-    record = embedding.provenance.without_scores().with_log(insertion.note, insertion=insertion.to_dict())
-    evaluation = made.evaluate(embedding.objective, threads=threads)
-    made.quick_reach()  # so that it is saved
+    # Of those that moved the record has the number: a list may be as long as the model.
+    facts = {**insertion.to_dict(), "moved_for_room": len(insertion.moved_for_room)}
+    record = embedding.provenance.without_scores().with_log(insertion.note, insertion=facts)
     return replace(insertion, embedding=made.with_provenance(record.with_scores(evaluation)))
 
 
@@ -190,33 +221,71 @@ def _require_same_naming(embedding: Embedding, new: NewEdges) -> None:
         )
 
 
-def _placed(embedding: Embedding, edit: Edit, threads: int) -> Insertion:
+def _placed(embedding: Embedding, edit: Edit, may_move: bool, threads: int, work: WorkProgress) -> Insertion:
     hierarchy, loose = edit.hierarchy, edit.loose
-    ball = embedding.ball()
+    names, parent = hierarchy.names, hierarchy.primary_parent
     stays = edit.origin >= 0
     points = np.zeros((hierarchy.n_nodes, embedding.dim))
-    points[stays] = ball[edit.origin[stays]]
-    movers, found = _settle(hierarchy, points, loose)
+    points[stays] = embedding.ball()[edit.origin[stays]]
+    work.begin("placing nodes", int(loose.sum()))
+    settled = Settled(points, parent, ~loose, TIGHT)
+    lost = settle(hierarchy, points, settled, loose, threads, work.advance)
+    full = np.unique(parent[lost])
+    moved = np.zeros(hierarchy.n_nodes, np.bool_)
+    if lost.size and may_move and _is_well(embedding, threads):
+        work.begin(f"making room below {count(full.size, 'full node')}")
+        before = points.copy()
+        lost = _with_room(edit, points, settled, lost, threads, work)
+        moved = (points != before).any(axis=1) & ~loose
     vectors = np.empty((hierarchy.n_nodes, embedding.vectors.shape[1]))
     vectors[stays] = embedding.vectors[edit.origin[stays]]
-    vectors[loose] = embedding.space.from_ball(points[loose])
+    vectors[loose | moved] = embedding.space.from_ball(points[loose | moved])
     made = Embedding(vectors, hierarchy, embedding.geometry, embedding.provenance)
-    names = hierarchy.names
+    work.begin("checking")
+    made.evaluate(threads=threads)  # of what is not too large these are all ranks, which the next questions need
     return Insertion(
         embedding=made,
         placed=names.take(np.flatnonzero(loose)),
         ill=names.take(parent_not_nearest(made, loose, threads)),
-        without_place=names.take(np.sort(movers[~found])),
-        fell_ill=names.take(fell_ill_because_of(made, loose, threads)),
+        without_place=names.take(np.sort(lost)),
+        fell_ill=names.take(fell_ill_because_of(made, loose | moved, threads)),
         healed_by_moving=[],
         removed=len(embedding) - int(stays.sum()),
+        moved_for_room=names.take(np.flatnonzero(moved)),
+        full=names.take(full) if moved.any() else [],
     )
 
 
-def _healed(insertion: Insertion, loose: Mask, threads: int) -> Insertion:
+def _is_well(embedding: Embedding, threads: int) -> bool:
+    """Whether there is an order to keep up by moving nodes: that of a tree whose nodes have their parents nearest."""
+    if not embedding.hierarchy.is_tree or embedding.objective != "parents":
+        return False
+    scores = embedding.evaluate("parents", threads=threads)
+    return len(scores.illness) <= GOOD_ENOUGH * max(1, scores.ranking.sources.size)
+
+
+def _with_room(edit: Edit, points: Floats, settled: Settled, lost: Ints, threads: int, work: WorkProgress) -> Ints:
+    """Make room for the `lost` nodes, changing `points`; -> those without a free place even so."""
+    hierarchy = edit.hierarchy
+    before = points.copy()
+    left = make_room_for(hierarchy, points, settled, lost, threads, work.advance)
+    if not left.size:
+        return left
+    # No part has room enough: if the whole, constructed anew, has fewer ill nodes, and none that was well, it is that.
+    work.begin("constructing the whole anew")
+    settings = ConstructSettings(method="construct", dim=points.shape[1], heal=True, threads=threads)
+    anew = fit(hierarchy, settings, scores=False)
+    kept = Embedding(before, hierarchy)
+    ill = [one.evaluate("parents", sample=0, threads=threads).illness.node for one in (kept, anew)]
+    better = ill[1].size < ill[0].size and bool((edit.loose[ill[1]] | np.isin(ill[1], ill[0])).all())
+    points[:] = anew.ball() if better else before
+    return lost[:0] if better else lost
+
+
+def _healed(insertion: Insertion, loose: Mask, threads: int, work: WorkProgress) -> Insertion:
     before = insertion.embedding
     given = before.ball()
-    healing = heal(_with_room(before, given, insertion, threads), threads=threads)
+    healing = heal(_with_longer_edges(before, given, insertion, threads, work), threads=threads)
     made = healing.embedding
     moved = np.flatnonzero((made.vectors != given).any(axis=1) & ~loose)
     names = made.hierarchy.names
@@ -231,58 +300,18 @@ def _healed(insertion: Insertion, loose: Mask, threads: int) -> Insertion:
     )
 
 
-def _with_room(embedding: Embedding, points: Floats, insertion: Insertion, threads: int) -> Embedding:
-    """The embedding in the ball; around full nodes all leaves settle anew, on longer edges, if fewer are ill then."""
+def _with_longer_edges(
+    embedding: Embedding, points: Floats, insertion: Insertion, threads: int, work: WorkProgress
+) -> Embedding:
+    """The embedding in the ball; around full nodes leaves settle anew, on longer edges, if fewer are ill then."""
     hierarchy = embedding.hierarchy
     plain = Embedding(points, hierarchy, "poincare", embedding.provenance)
     if not insertion.without_place:
         return plain
-    parent, children = hierarchy.primary_parent, np.diff(hierarchy.child_ptr)
-    full = np.zeros(hierarchy.n_nodes, np.bool_)
-    full[parent[hierarchy.names.index_of_many(insertion.without_place)]] = True
-    leaves = (children == 0) & (parent >= 0) & full[np.maximum(parent, 0)]
     changed = np.array(points)
-    _settle(hierarchy, changed, leaves)
+    settled = Settled(changed, hierarchy.primary_parent, np.ones(hierarchy.n_nodes, np.bool_), TIGHT)
+    lost = hierarchy.names.index_of_many(insertion.without_place).astype(np.int64)
+    make_room_for(hierarchy, changed, settled, lost, threads, work.advance, leaves_only=True)
     roomy = Embedding(changed, hierarchy, "poincare", embedding.provenance)
     ill = [len(one.evaluate("parents", sample=0, threads=threads).illness) for one in (plain, roomy)]
     return roomy if ill[1] < ill[0] else plain
-
-
-# ---- finding places ----
-
-
-def _settle(hierarchy: Hierarchy, points: Floats, loose: Mask) -> tuple[Ints, Mask]:
-    """Give the `loose` nodes places, changing `points`; -> the nodes in their order, and which found a free place."""
-    parent = hierarchy.primary_parent
-    height = placement.heights(hierarchy.topological_order, parent)
-    # Inner nodes before leaves, level by level, the tallest first: they have the shortest edges and need the most room.
-    movers = np.flatnonzero(loose)
-    # In the tree of primary parents: a DAG may have a shorter way to the root.
-    depth = placement.depths(hierarchy.topological_order, parent)
-    movers = movers[np.lexsort((-height[movers], depth[movers], height[movers] == 0))]
-    found = np.zeros(movers.size, np.bool_)
-    directions = _directions(points.shape[1])
-    settled = ~loose
-    for first in range(0, movers.size, BATCH):
-        batch = movers[first : first + BATCH]
-        nodes = np.flatnonzero(settled)
-        seat = np.full(points.shape[0], -1)
-        seat[nodes] = np.arange(nodes.size)
-        # What a later node could make ill needs some room; the smaller margin will do for float64.
-        near, guarded = factors_of(points, nodes, parent[nodes, None], ATTEMPTS[-1, 2])
-        at = np.ascontiguousarray(points[nodes])
-        settle_new(
-            batch, parent, height, seat, box_tree.build(at, near), box_tree.build(at, guarded), ATTEMPTS, LONGEST,
-            directions, points, found[first : first + BATCH],
-        )  # fmt: skip
-        settled[batch] = True
-    return movers, found
-
-
-def _directions(dim: int) -> Floats:
-    """Unit vectors (k, dim): even turns in the plane, else drawn once and for all."""
-    if dim == 2:
-        turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DIRECTIONS)
-        return np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    drawn = np.random.default_rng(0).normal(size=(DIRECTIONS, dim))
-    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))

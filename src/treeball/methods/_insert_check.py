@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..embedding import Embedding
 from ..engine.cpu.search_tree import SearchTree
@@ -14,21 +11,9 @@ from ..geometry.spaces import BALL
 from ..hierarchy import Hierarchy
 from ..nearest import search_tree
 from ..types import Floats, Ints, Mask
+from .settled import factors
 
-__all__ = ["factors_of", "fell_ill_because_of", "parent_not_nearest"]
-
-
-# A factor for nodes that nobody can make ill, such as the root, which has no parent.
-UNTOUCHABLE = 1e300
-
-
-def factors_of(points: Floats, nodes: Ints, parents: NDArray[Any], margin: float) -> tuple[Floats, Floats]:
-    """Factors (k,) of the two trees of `engine.cpu.settle_new`; `parents` (k, p) of each node, -1 for none."""
-    near = 1.0 / poincare.one_minus_square(points[nodes])
-    far = poincare.distance(points[nodes][:, None, :], points[np.maximum(parents, 0)])
-    hold = np.sinh(0.5 * margin * np.where(parents >= 0, far, 0.0).max(axis=1)) ** 2
-    with np.errstate(divide="ignore", over="ignore"):
-        return near, np.minimum(near / hold, UNTOUCHABLE)
+__all__ = ["fell_ill_because_of", "parent_not_nearest"]
 
 
 def parent_not_nearest(embedding: Embedding, loose: Mask, threads: int) -> Ints:
@@ -36,6 +21,10 @@ def parent_not_nearest(embedding: Embedding, loose: Mask, threads: int) -> Ints:
     nodes = np.flatnonzero(loose)
     if not nodes.size:
         return nodes
+    if embedding.has_exact_ranks and embedding.objective == "parents":
+        known = embedding.evaluate("parents").ranking
+        best = np.minimum.reduceat(known.ranks, known.positive_ptr[:-1])
+        return np.asarray(known.sources[(best > 1) & loose[known.sources]])
     ranks, ptr = _ranks(embedding.search_tree, embedding.hierarchy, nodes, threads)
     return np.asarray(nodes[np.minimum.reduceat(ranks, ptr[:-1]) > 1])
 
@@ -86,6 +75,7 @@ def _may_harm(points: Floats, hierarchy: Hierarchy, others: Ints, nodes: Ints, t
     column = np.arange(max(1, int(counts.max())))
     where = np.minimum(hierarchy.parent_ptr[others][:, None] + column, max(hierarchy.n_edges - 1, 0))
     parents = np.where(column < counts[:, None], hierarchy.parent_idx[where] if hierarchy.n_edges else -1, -1)
-    _, guarded = factors_of(points, others, parents, 1.0 + 1e-9)
+    far = poincare.distance(points[others][:, None, :], points[np.maximum(parents, 0)])
+    _, guarded = factors(points[others], np.where(parents >= 0, far, 0.0).max(axis=1), 1.0 + 1e-9)
     keys = search_tree(points[others], guarded).nearest(points[nodes], 1, threads=threads)[1][:, 0]
     return bool((keys <= poincare.one_minus_square(points[nodes])).any())

@@ -46,7 +46,14 @@ class Update:
 
 
 def update(
-    embedding: Embedding, version: Any, *, force: bool = False, heal_ill: bool = False, threads: int = 0
+    embedding: Embedding,
+    version: Any,
+    *,
+    force: bool = False,
+    make_room: bool = True,
+    heal_ill: bool = False,
+    threads: int = 0,
+    progress: bool = False,
 ) -> Update:
     """Bring an embedding to the next version of its hierarchy; vectors of what has not changed stay byte for byte.
 
@@ -61,10 +68,14 @@ def update(
         The whole new version: a hierarchy, a file, or anything :func:`treeball.read` takes.
     force
         Go on although more than half of the nodes would be removed.
+    make_room
+        Move old nodes where there is no room for new ones, as few as will do; see :func:`treeball.insert`.
     heal_ill
         Heal the embedding if a node is ill that was placed or that fell ill for it; see :func:`treeball.insert`.
     threads
         0 uses all cores.
+    progress
+        Show on standard error what is being done, if it takes more than a moment.
 
     Examples
     --------
@@ -77,7 +88,10 @@ def update(
     changes = plan_update(embedding, version, force=force)
     if not changes:
         return Update(changes, Insertion(embedding, [], [], [], [], []))
-    return Update(changes, apply_edit(embedding, changes.edit, heal_ill=heal_ill, threads=threads))
+    insertion = apply_edit(
+        embedding, changes.edit, make_room=make_room, heal_ill=heal_ill, threads=threads, progress=progress
+    )
+    return Update(changes, insertion)
 
 
 def plan_update(embedding: Embedding, version: Any, *, force: bool = False) -> NextVersion:

@@ -22,7 +22,7 @@ from ..types import Floats, Mask
 from .construct import Scaffold
 from .healing import Course
 
-__all__ = ["GROWTH", "LONGEST", "MARGIN", "mend"]
+__all__ = ["GROWTH", "LONGEST", "MARGIN", "mend", "subtrees"]
 
 # Without a smaller number of ill pairs for this many rounds there is no hope of more.
 PATIENCE = 5
@@ -41,7 +41,7 @@ def mend(course: Course) -> None:
         tops = _who_must_go(hierarchy, vectors, scores, chosen_before)
         if not tops.size:
             break
-        loose = _subtrees(hierarchy, tops)
+        loose = subtrees(hierarchy, tops)
         _settle(scaffold, vectors, loose)
         scores = course.judge(vectors)
         waited += 1
@@ -99,7 +99,7 @@ def _children_nearer_than_parent(hierarchy: Hierarchy, vectors: Floats, nodes: N
     return children[edge <= MARGIN * poincare.distance(vectors[above], vectors[parent[above]])]
 
 
-def _subtrees(hierarchy: Hierarchy, tops: NDArray[np.int64]) -> Mask:
+def subtrees(hierarchy: Hierarchy, tops: NDArray[np.int64]) -> Mask:
     """Mask (n,) of the nodes in the subtrees of `tops`, in the tree of primary parents."""
     change = np.zeros(hierarchy.n_nodes + 1, np.int64)
     np.add.at(change, hierarchy.interval_in[tops], 1)

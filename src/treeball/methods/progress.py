@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from .descent import Epochs
     from .run import Run
 
-__all__ = ["HealingProgress", "StopOnInterrupt", "TrainingProgress"]
+__all__ = ["HealingProgress", "StopOnInterrupt", "TrainingProgress", "WorkProgress"]
 
 _PLAIN_SECONDS = 10.0
 _MAP_SECONDS, _MAP_SAMPLE = 2.0, 200
+_MOMENT_SECONDS, _WORK_SECONDS = 1.0, 4.0
 
 
 def _say(text: str) -> None:
@@ -127,6 +128,57 @@ class TrainingProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.live is not None:
+            self.live.stop()
+
+
+class WorkProgress:
+    """What is being done, and how much of it, for work that is not training; in a pipe a line from time to time.
+
+    What is over in a moment shows nothing.
+    """
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.silent = silent
+        self.last_line = time.monotonic()
+        self.stage, self.done, self.total = "", 0, 0
+        self.live: Progress | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty() and not self.silent:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            self.live = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.task = self.live.add_task("", total=None)
+            self._start = threading.Timer(_MOMENT_SECONDS, self.live.start)
+            self._start.daemon = True
+            self._start.start()
+        return self
+
+    def begin(self, stage: str, total: int = 0) -> None:
+        """Say what comes now; `total` is how much of it there is, if that is known."""
+        self.stage, self.done, self.total = stage, 0, total
+        if self.live is not None:
+            self.live.reset(self.task, description=stage, total=total or None)
+        self._line()
+
+    def advance(self, some: int) -> None:
+        """So much more is done."""
+        self.done += some
+        if self.live is not None:
+            self.live.update(self.task, completed=self.done)
+        self._line()
+
+    def _line(self) -> None:
+        now = time.monotonic()
+        if self.live is None and not self.silent and now - self.last_line >= _WORK_SECONDS:
+            _say(f"{self.stage}: {self.done:,} of {self.total:,}" if self.total else self.stage)
+            self.last_line = now
+
+    def __exit__(self, *_: object) -> None:
+        if self.live is not None:
+            self._start.cancel()
             self.live.stop()
 
 
