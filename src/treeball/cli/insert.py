@@ -57,11 +57,13 @@ def insert(
     name
         Name of a new node whose parent is unknown; needs --near.
     remove
-        Node to remove with its subtree, by its id or label; may be given several times.
+        Node to remove with its subtree, by its id or label; may be given several times. @FILE takes a line of the file
+        for each.
     rename
-        OLD=NEW; may be given several times. An id gets another id, a label another label.
+        OLD=NEW; may be given several times. An id gets another id, a label another label. @FILE as for --remove.
     reparent
-        NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times.
+        NODE=NEWPARENT: hangs the node with its subtree below another parent; may be given several times. @FILE as for
+        --remove.
     make_room
         Where a node is full and its new children have no place, move as few old nodes as will do, and say which. With
         --no-make-room none moves, and those without a place are named.
@@ -83,6 +85,7 @@ def insert(
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
     output = output or model.with_name(model.stem + ".inserted.parquet")
     require_writable(output, str(model), *([] if edges is None else [edges]))
+    remove, rename, reparent = (_with_lines_of_files(texts) for texts in (remove, rename, reparent))
     embedding = load(model)
     names = embedding.names
     found = None if edges is None else read_edges(edges, reading)
@@ -92,9 +95,9 @@ def insert(
     insertion = insert_nodes(
         embedding,
         found,
-        remove=[names[names.find(text)] for text in remove or ()],
-        rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename or ()),
-        reparent=_reparent(reparent or [], rename or [], names),
+        remove=[names[names.find(text)] for text in remove],
+        rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename),
+        reparent=_reparent(reparent, rename, names),
         make_room=make_room,
         heal_ill=heal,
         threads=threads,
@@ -118,6 +121,22 @@ def insert(
         )
     say(f"saved {output}")
     return 0
+
+
+def _with_lines_of_files(texts: list[str] | None) -> list[str]:
+    """The texts, where @FILE stands for the lines of a file; what begins with @ and is no file may be a node."""
+    found: list[str] = []
+    for text in texts or ():
+        path = Path(text[1:])
+        if not (text.startswith("@") and path.is_file()):
+            found.append(text)
+            continue
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise InputError(f"{str(path)!r} is not text in UTF-8: save it as that") from None
+        found += [line for line in lines if line.strip()]
+    return found
 
 
 def _tell_other_labels(names: Names, described: Names) -> None:

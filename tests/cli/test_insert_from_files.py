@@ -1,0 +1,39 @@
+"""treeball insert with files of nodes to remove, rename and hang elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import treeball
+from treeball.cli.main import run
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    edges = [("dog", "mammal"), ("cat", "mammal"), ("@home", "mammal"), ("owl", "bird"), ("hen", "bird")]
+    treeball.fit([*edges, ("mammal", "animal"), ("bird", "animal")], dim=5).save(tmp_path / "model.parquet")
+    return tmp_path / "model.parquet"
+
+
+def test_lines_of_files_stand_for_options(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "gone.txt").write_text("dog\n\nhen\n")
+    (tmp_path / "names.txt").write_bytes("\ufeffcat=kitten\n".encode())
+    (tmp_path / "moved.txt").write_text("owl=animal\n")
+    options = [f"--{what}=@{tmp_path / file}" for what, file in
+               (("remove", "gone.txt"), ("rename", "names.txt"), ("reparent", "moved.txt"))]  # fmt: skip
+    assert run(["insert", str(model), *options, "-o", str(tmp_path / "v2.parquet")]) == 0
+    made = treeball.load(tmp_path / "v2.parquet")
+    assert set(made.names) == {"kitten", "@home", "owl", "mammal", "bird", "animal"}
+    assert made.parent_of("owl", "hierarchy") == "animal"
+
+
+def test_a_node_may_begin_like_a_file_and_what_is_no_text_is_refused(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["insert", str(model), "--remove", "@home", "-o", str(tmp_path / "v2.parquet")]) == 0
+    assert "@home" not in treeball.load(tmp_path / "v2.parquet").names
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\x00d")
+    assert run(["insert", str(model), "--remove", f"@{tmp_path / 'bad.txt'}"]) == 2
+    assert "is not text in UTF-8" in capsys.readouterr().err
