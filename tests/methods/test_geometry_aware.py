@@ -272,3 +272,19 @@ def test_sarkar_is_a_method_of_fit():
     assert embedding.provenance.method == "sarkar"
     assert "bits_needed" in embedding.provenance.log[0].facts["construction"]
     assert embedding.evaluate().mean_rank < 2
+
+
+def test_a_few_crowded_children_of_a_small_tree_are_chance():
+    def found(crowded, of):
+        flags = np.zeros(of, np.bool_)
+        flags[:crowded] = True
+        codes = np.arange(of, dtype=np.int32)
+        return Crowding(codes, codes, flags, of)
+
+    assert not found(1, 155).exceeds(0.005, dilating=False)
+    assert not found(10, 155).exceeds(0.005, dilating=False)
+    assert found(11, 155).exceeds(0.005, dilating=False)
+    assert found(6, 155).exceeds(0.005, dilating=True)  # half as many, once it has begun
+    assert not found(5, 155).exceeds(0.005, dilating=True)
+    assert not found(50, 10_000).exceeds(0.005, dilating=False)
+    assert found(51, 10_000).exceeds(0.005, dilating=False)

@@ -25,6 +25,8 @@ __all__ = ["Crowding", "Sufficiency", "check", "crowding", "sufficiency"]
 
 # A check compares at most so many nodes with all others.
 CHECK_NODES = 1024
+# So few crowded children are chance, whatever their share: in a small tree one is more than the share asks for.
+CHANCE = 10
 
 
 def check(vectors: NDArray[np.float64], hierarchy: Hierarchy, settings: DilationSettings) -> Crowding | Sufficiency:
@@ -59,8 +61,12 @@ class Crowding:
         return float(self.crowded.mean()) if self.crowded.size else 0.0
 
     def exceeds(self, share: float, dilating: bool) -> bool:
-        """Whether more than this share is crowded; where dilating has begun, half of it: noise must not decide."""
-        return self.share > (0.5 * share if dilating else share)
+        """Whether more than this share is crowded, and more than a few; where dilating has begun, half as many do.
+
+        Noise must not decide.
+        """
+        most = max(share * self.crowded.size, CHANCE)
+        return int(self.crowded.sum()) > (0.5 * most if dilating else most)
 
     def __str__(self) -> str:
         sampled = "" if self.crowded.size == self.pairs else "sampled "
