@@ -104,7 +104,7 @@ class FitSettings:
         lower bound allows within the distance to the k-th nearest node.
     dilation_share
         Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
-        rule children, dilating goes on until the share is below half of that.
+        rule children, dilating goes on until the share is below half of that, and ten children or fewer are chance.
     dilation_from
         First epoch that may dilate, 300 by default: subtrees must have found their directions, which a dilation keeps.
     dilation_limit
