@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import treeball
@@ -143,17 +143,17 @@ def test_where_no_part_has_room_the_whole_is_constructed_anew():
 
 
 def test_around_a_full_node_only_its_leaves_move_to_make_room():
-    # A star of 150 leaves, one of which carries a smaller one: 150 at the least distance leave no angle free.
+    # A star of 150 leaves, one of which carries a smaller one: 150 at the least distance leave few angles free.
     star = tree([0] * 150 + [1] * 10)
     full = Embedding(construct(star, 5).vectors, star)
-    pairs = [(f"new {i}", "n0") for i in range(10)]
+    pairs = [(f"new {i}", "n0") for i in range(40)]
     refused = full.insert(pairs, make_room=False)
     assert refused.without_place
     assert refused.fell_ill == refused.moved_for_room == refused.full == []
     made = full.insert(pairs)
     assert made.ill == made.without_place == made.fell_ill == []
     assert made.full == ["n0"]
-    assert made.moved_for_room
+    assert 0 < len(made.moved_for_room) < 100
     assert set(made.moved_for_room) <= {f"n{i}" for i in range(2, 151)}
     changed = (made.embedding.vectors[: len(full)] != full.vectors).any(axis=1)
     assert full.names.take(np.flatnonzero(changed)) == made.moved_for_room
@@ -202,6 +202,7 @@ def test_integers_stay_integers():
     hubs=st.integers(1, 5),
     seed=st.integers(0, 10**6),
 )
+@example(kind="star", n=19, new=39, dim=4, hubs=1, seed=212)  # a full node whose lost child has children itself
 def test_whatever_grows_where_all_are_well_if_fit_makes_them_well(kind, n, new, dim, hubs, seed):
     rng = np.random.default_rng(seed)
     rest = tree(shapes(kind, n, rng))
@@ -249,7 +250,7 @@ def test_the_command_says_who_moved_and_why(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     star = tree([0] * 150)
     Embedding(construct(star, 5).vectors, star).save("star.parquet")
-    Path("new.csv").write_text("child,parent\n" + "".join(f"new {i},n0\n" for i in range(10)))
+    Path("new.csv").write_text("child,parent\n" + "".join(f"new {i},n0\n" for i in range(40)))
     assert run(["insert", "star.parquet", "new.csv", "-o", "out.parquet"]) == 0
     said = capsys.readouterr().out
     assert "1 node had no room left for its new children: n0" in said

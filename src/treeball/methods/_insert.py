@@ -8,7 +8,7 @@ them. Removing, renaming and hanging elsewhere are of the same kind: only the no
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..io.readers.edges import NewEdges, read_edges
 from ..io.readers.settings import ReadSettings
 from ..types import Floats, Ints, Mask
 from ..words import count
-from ._fit import fit
+from ._fit import HEAL_UP_TO_NODES, fit
 from ._heal import heal
 from ._insert_check import fell_ill_because_of, parent_not_nearest
 from .construct import GOOD_ENOUGH
@@ -32,6 +32,9 @@ from .settings import ConstructSettings
 from .settled import Settled
 
 __all__ = ["Insertion", "apply_edit", "insert"]
+
+# Where room is short in the end, so many ill pairs are healed, in so many rounds; of more the whole is made anew.
+HEALED_ILL, HEALING_ROUNDS = 64, 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -271,15 +274,26 @@ def _with_room(edit: Edit, points: Floats, settled: Settled, lost: Ints, threads
     left = make_room_for(hierarchy, points, settled, lost, threads, work.advance)
     if not left.size:
         return left
-    # No part has room enough: if the whole, constructed anew, has fewer ill nodes, and none that was well, it is that.
-    work.begin("constructing the whole anew")
-    settings = ConstructSettings(method="construct", dim=points.shape[1], heal=True, threads=threads)
-    anew = fit(hierarchy, settings, scores=False)
+    # No part has room enough: whichever has fewer ill nodes, and none that was well.
     kept = Embedding(before, hierarchy)
-    ill = [one.evaluate("parents", sample=0, threads=threads).illness.node for one in (kept, anew)]
-    better = ill[1].size < ill[0].size and bool((edit.loose[ill[1]] | np.isin(ill[1], ill[0])).all())
-    points[:] = anew.ball() if better else before
-    return lost[:0] if better else lost
+    ill_before = ill = kept.evaluate("parents", sample=0, threads=threads).illness.node
+    points[:] = before
+    for tried in _that_move_more(kept, ill.size, threads, work):
+        found = tried.evaluate("parents", sample=0, threads=threads).illness.node
+        if found.size < ill.size and (edit.loose[found] | np.isin(found, ill_before)).all():
+            points[:], ill = tried.ball(), found
+        if not ill.size:
+            break
+    return np.intersect1d(lost, ill)
+
+
+def _that_move_more(kept: Embedding, ill: int, threads: int, work: WorkProgress) -> Iterator[Embedding]:
+    """The embedding healed, where that does not take long, and the whole as `fit` constructs it."""
+    if ill <= HEALED_ILL and len(kept) <= HEAL_UP_TO_NODES:
+        work.begin("healing")
+        yield heal(kept, rounds=HEALING_ROUNDS, threads=threads).embedding
+    work.begin("constructing the whole anew")
+    yield fit(kept.hierarchy, ConstructSettings(method="construct", dim=kept.dim, heal=True, threads=threads))
 
 
 def _healed(insertion: Insertion, loose: Mask, threads: int, work: WorkProgress) -> Insertion:

@@ -2,13 +2,12 @@
 
 Who looks for a place in vain has a parent that is *full*. Of its children some leaves are lifted, and settle again
 together with the new ones, on longer edges, which take up less room. Where that does not help, more of them are, then
-all its leaves, then all that is below it, and then what is below one of its ancestors, at least twice as much from step
-to step. What is below the root is the whole, and whoever called may as well construct it anew.
+all its leaves, and at last all that is below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -46,16 +45,13 @@ def make_room(
     leaves_only
         Move leaves next to the lost nodes, and nobody else.
     """
-    step = 0
-    while lost.size:
+    step, missing = 0, np.bincount(hierarchy.primary_parent[lost], minlength=hierarchy.n_nodes)
+    while lost.size and step <= (STEPS if leaves_only else STEPS + 1):
         # With what is below them, which has settled around the places they are to leave.
         alone = subtrees(hierarchy, lost)
         lifted = alone.copy()
-        for full, missing in zip(*np.unique(hierarchy.primary_parent[lost], return_counts=True), strict=True):
-            chosen = _whom(hierarchy, points, int(full), int(missing), step)
-            if chosen is None or (leaves_only and step > STEPS):
-                return lost
-            lifted[chosen] = True
+        for full in np.unique(hierarchy.primary_parent[lost]).tolist():
+            lifted[_whom(hierarchy, points, full, int(missing[full]), step)] = True
         step += 1
         if (lifted == alone).all():  # nobody else can give way in this step
             continue
@@ -64,14 +60,11 @@ def make_room(
     return lost
 
 
-def _whom(hierarchy: Hierarchy, points: Floats, full: int, missing: int, step: int) -> Ints | Mask | None:
-    """Whom to lift for the sake of a full node in the n-th step; None for all."""
+def _whom(hierarchy: Hierarchy, points: Floats, full: int, missing: int, step: int) -> Ints | Mask:
+    """Whom to lift for the sake of a full node in the n-th step."""
     if step > STEPS:
-        top = _top(hierarchy, full, step - STEPS - 1)
         begin = hierarchy.interval_in
-        if top == hierarchy.root:
-            return None
-        return np.asarray((begin > begin[top]) & (begin < hierarchy.interval_out[top]))
+        return np.asarray((begin > begin[full]) & (begin < hierarchy.interval_out[full]))
     children = hierarchy.children_of(full).astype(np.int64)
     leaves = children[np.diff(hierarchy.child_ptr)[children] == 0]
     if step == STEPS or not leaves.size:
@@ -79,23 +72,3 @@ def _whom(hierarchy: Hierarchy, points: Floats, full: int, missing: int, step: i
     # Neighbours: what they give up joins to a gap.
     order = np.argsort(poincare.distance(points[leaves], points[leaves[0]]), kind="stable")
     return np.asarray(leaves[order[: max(LEAST_LEAVES, LEAVES_A_NODE * missing) * MORE**step]])
-
-
-def _top(hierarchy: Hierarchy, node: int, steps: int) -> int:
-    """The node, or an ancestor: in each step the next with at least twice as many nodes below it."""
-    above = _upwards(hierarchy, node)
-    top = next(above)
-    for _ in range(steps):
-        size = _size(hierarchy, top)
-        top = next((one for one in above if _size(hierarchy, one) >= 2 * size), hierarchy.root)
-    return top
-
-
-def _upwards(hierarchy: Hierarchy, node: int) -> Iterator[int]:
-    while node >= 0:
-        yield node
-        node = int(hierarchy.primary_parent[node])
-
-
-def _size(hierarchy: Hierarchy, node: int) -> int:
-    return int(hierarchy.interval_out[node] - hierarchy.interval_in[node])

@@ -21,13 +21,14 @@ import numpy as np
 from .box_search import any_within, block_keys, new_stack, next_block, surround
 from .box_tree import Tree
 from .compiler import compiled
-from .placement import first_share, gap_of, put
+from .placement import direction_to, first_share, gap_of, put
 from .settle import STEEPEST, distance, half_sinh2
 
 STEP = 1.3  # from one length that is tried to the next
 LONGER, SHORTER = 3, 6  # how many are tried on either side of the preferred one
 # In groups of many a length is given up of which hardly any direction is free: of GLANCE less than one in RARE.
 MANY, GLANCE, RARE = 32, 256, 50
+TURNS_AWAY = 12  # from who is in the way, of a direction in the last attempt
 
 HARMFUL, HARMLESS, FREE = 0, 1, 2
 
@@ -63,8 +64,11 @@ class Groups(NamedTuple):
 
 
 @compiled
-def _anyone_within(tree, u, limit, excluded, stack, keys):
-    """Whether a point of the tree but `excluded` (or -1), near which the search begins, has a key up to the limit."""
+def _anyone_within(tree, u, limit, excluded, stack, keys, who):
+    """Whether a point of the tree but `excluded` (or -1), near which the search begins, has a key up to the limit.
+
+    `who` becomes such a point.
+    """
     if excluded >= 0:
         block, top = tree.place[excluded] // keys.size, -1
     else:
@@ -74,6 +78,7 @@ def _anyone_within(tree, u, limit, excluded, stack, keys):
         if any_within(keys, limit):
             for w in range(keys.size):
                 if keys[w] <= limit and tree.codes[block * keys.size + w] != excluded:
+                    who[:] = tree.blocks[block, :, w]
                     return True
         if top < 0:
             top = surround(tree, u, limit, block, stack)
@@ -166,19 +171,47 @@ def _at_the_rim(at, direction, length, budget, out):
 
 
 @compiled
-def _judge(place, length, margin, old, recent, above, stack, other_stack, keys):
-    """Whether a place at a distance from its parent is FREE, HARMLESS to all who are settled, or neither."""
+def _judge(place, length, margin, old, recent, above, stack, other_stack, keys, who):
+    """Whether a place at a distance from its parent is FREE, HARMLESS to all who are settled, or neither.
+
+    `who` becomes the place of a node that is in the way.
+    """
     gap = gap_of(place)
-    if _anyone_within(old.guarded, place, gap, old.seat[above], stack, keys):
+    if _anyone_within(old.guarded, place, gap, old.seat[above], stack, keys, who):
         return HARMFUL
-    if _anyone_within(recent.guarded, place, gap, recent.seat[above], other_stack, keys):
+    if _anyone_within(recent.guarded, place, gap, recent.seat[above], other_stack, keys, who):
         return HARMFUL
     limit = gap * half_sinh2(margin * length)
-    if _anyone_within(old.near, place, limit, old.seat[above], stack, keys):
+    if _anyone_within(old.near, place, limit, old.seat[above], stack, keys, who):
         return HARMLESS
-    if _anyone_within(recent.near, place, limit, recent.seat[above], other_stack, keys):
+    if _anyone_within(recent.near, place, limit, recent.seat[above], other_stack, keys, who):
         return HARMLESS
     return FREE
+
+
+@compiled
+def _turn_away(at, who, length, direction, towards):
+    """Turn a direction of `at` away from a node in the way, as far as siblings need; False if it is `at` itself.
+
+    From one such turn to the next it comes to where the largest gap nearby is.
+    """
+    if not direction_to(at, who, towards):
+        return False
+    cosine, edge = 0.0, distance(at, who)
+    for k in range(at.size):
+        cosine += direction[k] * towards[k]
+    angle = np.arccos(min(1.0, max(-1.0, cosine)))
+    needed = np.arccos(min(1.0, np.tanh(0.5 * min(edge, length)) / np.tanh(max(edge, length))))
+    turn = max(1.02 * needed - angle, 0.1 * needed)
+    norm2 = 0.0
+    for k in range(at.size):
+        towards[k] = cosine * direction[k] - towards[k]
+        norm2 += towards[k] * towards[k]
+    if not norm2 > 0.0:
+        return False
+    for k in range(at.size):
+        direction[k] = np.cos(turn) * direction[k] + np.sin(turn) * towards[k] / np.sqrt(norm2)
+    return True
 
 
 @compiled
@@ -203,6 +236,7 @@ def settle_groups(turns, groups, rows, turnings, parent, height, old, recent, at
     stack, other_stack = new_stack(old.near), new_stack(recent.near)
     keys, lengths = np.empty(old.near.blocks.shape[2]), np.empty(2 + SHORTER + LONGER)
     place, direction, origin = np.zeros(dim), np.empty(dim), np.zeros(dim)
+    who, towards = np.empty(dim), np.empty(dim)
     for group in turns:
         node, end = groups.begin[group], groups.begin[group + 1]
         many = end - node > MANY
@@ -240,21 +274,25 @@ def settle_groups(turns, groups, rows, turnings, parent, height, old, recent, at
                             direction[k] = 0.0
                             for q in range(dim):
                                 direction[k] += turning[k, q] * fan[row, q]
-                        if put(at, direction, lengths[t], norm, place):
-                            _at_the_rim(at, direction, lengths[t], budget, place)
-                        # At the rim the place is not quite where it should be: what counts is where it is.
-                        length = distance(place, at)
-                        if length <= tight * edge or not length > 0.0:
-                            continue
-                        found = _judge(place, length, margin, old, recent, above, stack, other_stack, keys)
-                        if found == FREE:
-                            vectors[groups.nodes[node]] = place
-                            status[node] = FREE
-                            node += 1
-                            free += 1
-                        elif found == HARMLESS and spared < spare.shape[0]:
-                            spare[spared] = place
-                            spared += 1
+                        for turned in range(1 + (TURNS_AWAY if attempt == attempts.shape[0] - 1 and turn == 0 else 0)):
+                            if turned > 0 and not _turn_away(at, who, lengths[t], direction, towards):
+                                break
+                            if put(at, direction, lengths[t], norm, place):
+                                _at_the_rim(at, direction, lengths[t], budget, place)
+                            # At the rim the place is not quite where it should be: what counts is where it is.
+                            length = distance(place, at)
+                            if length <= tight * edge or not length > 0.0:
+                                break
+                            found = _judge(place, length, margin, old, recent, above, stack, other_stack, keys, who)
+                            if found == FREE:
+                                vectors[groups.nodes[node]] = place
+                                status[node] = FREE
+                                node += 1
+                                free += 1
+                                break
+                            if found == HARMLESS and spared < spare.shape[0]:
+                                spare[spared] = place
+                                spared += 1
         for i in range(node, end):
             status[i] = HARMLESS if spared > 0 else HARMFUL
             vectors[groups.nodes[i]] = spare[(i - node) % spared] if spared > 0 else place
