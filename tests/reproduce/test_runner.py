@@ -11,6 +11,7 @@ import pytest
 import treeball
 from treeball.experiments.records import read_json, write_json
 from treeball.reproduce import checkpoints, code_hash, datasets, estimate, runner, store, tables
+from treeball.reproduce.machine import Machine
 from treeball.reproduce.plan import Choices, plan
 
 from .conftest import SMALL
@@ -26,12 +27,10 @@ def _no_equal_updates(monkeypatch):
     monkeypatch.setattr("treeball.reproduce.planner.EQUAL_UPDATES", ())
 
 
-def run_tiny(out, choices=TINY, **options):
+def run_tiny(out, choices=TINY, machine=Machine(threads=1), **options):  # noqa: B008
     said: list[str] = []
-    records = runner.run_plan(
-        plan(HIERARCHIES, choices, figures=False), HIERARCHIES, out, threads=1, say=said.append, **options
-    )
-    return records, said
+    jobs = plan(HIERARCHIES, choices, figures=False)
+    return runner.run_plan(jobs, HIERARCHIES, out, machine=machine, say=said.append, **options), said
 
 
 def done_before(said):
@@ -93,7 +92,9 @@ def test_other_data_under_the_same_name_are_run_again(tmp_path, data):
     said: list[str] = []
     for _ in range(2):
         hierarchies = datasets.load_all(["yelp"], data)
-        runner.run_plan(plan(hierarchies, choices), hierarchies, tmp_path / "out", threads=1, say=said.append)
+        runner.run_plan(
+            plan(hierarchies, choices), hierarchies, tmp_path / "out", machine=Machine(threads=1), say=said.append
+        )
         (data / "yelp-tree.tsv.gz").write_bytes(gzip.compress(b"a\troot\nb\troot\nc\ta\nd\ta"))
     assert sum("made on other data, made again" in line for line in said) == 1
 
@@ -164,15 +165,38 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_not_taken_up(interrupti
     ]
 
 
-def test_an_interrupt_leaves_finished_runs_and_the_next_call_goes_on(tmp_path, monkeypatch):
-    whole = runner._run
+def test_several_runs_at_once_make_the_records_that_one_after_the_other_makes(tmp_path):
+    alone, _ = run_tiny(tmp_path / "alone")
+    together, said = run_tiny(tmp_path / "together", machine=Machine(threads=3, at_once=3))
+    assert [one["settings"] for one in together] == [one["settings"] for one in alone]
+    assert [one["scores"]["map"] for one in together] == [one["scores"]["map"] for one in alone]
+    assert {one["threads"] for one in together} == {1}
+    assert sum("MAP" in line for line in said) == 3
 
-    def interrupted(job, *arguments):
+
+def test_an_interrupt_ends_all_runs_at_once_and_what_is_finished_is_kept(tmp_path, monkeypatch):
+    whole, endless = runner.run_job, Choices(**{**vars(TINY), "epochs": 10_000_000})
+
+    def strikes(job, *arguments, **options):
+        if job.settings.method == "lorentz":
+            raise KeyboardInterrupt
+        return whole(job, *arguments, **options)
+
+    monkeypatch.setattr(runner, "run_job", strikes)
+    with pytest.raises(KeyboardInterrupt):
+        run_tiny(tmp_path, endless, Machine(threads=3, at_once=3))
+    assert not list((tmp_path / "runs").glob("*.json"))
+
+
+def test_an_interrupt_leaves_finished_runs_and_the_next_call_goes_on(tmp_path, monkeypatch):
+    whole = runner.run_job
+
+    def interrupted(job, *arguments, **options):
         if job.settings.method == "lorentz":
             raise SystemError from KeyboardInterrupt()  # as compiled code does it
-        return whole(job, *arguments)
+        return whole(job, *arguments, **options)
 
-    monkeypatch.setattr(runner, "_run", interrupted)
+    monkeypatch.setattr(runner, "run_job", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_tiny(tmp_path)
     assert tables.write_tables(tmp_path)
@@ -184,13 +208,13 @@ def test_an_interrupt_leaves_finished_runs_and_the_next_call_goes_on(tmp_path, m
 def test_snapshots_are_the_vectors_along_the_way(tmp_path):
     choices = Choices(budget="quick", methods=("poincare",), epochs=120, radii=(30.0,))
     jobs = [job for job in plan(HIERARCHIES, choices) if job.snapshots]
-    (record,) = runner.run_plan(jobs, HIERARCHIES, tmp_path, threads=1)
+    (record,) = runner.run_plan(jobs, HIERARCHIES, tmp_path, machine=Machine(threads=1))
     assert [one["epoch"] for one in record["snapshots"]] == [2, 4, 12, 24, 40, 42, 60, 120]
     last = treeball.load(tmp_path / record["snapshots"][-1]["file"])
     assert last.evaluate().map == record["scores"]["map"]
     (tmp_path / record["snapshots"][0]["file"]).unlink()
     said: list[str] = []
-    runner.run_plan(jobs, HIERARCHIES, tmp_path, threads=1, say=said.append)
+    runner.run_plan(jobs, HIERARCHIES, tmp_path, machine=Machine(threads=1), say=said.append)
     assert "vectors along the way are missing, made again" in said[1]
 
 
@@ -208,13 +232,15 @@ def test_the_estimate_takes_runs_of_the_same_kind(monkeypatch):
         "threads": 2,
     }
     one = 6 * 155
-    assert estimate.estimate(jobs, HIERARCHIES, [record], 2) == pytest.approx(2 * one + 0.5 * one + 7)
-    assert estimate.estimate(jobs, HIERARCHIES, [record], 1) == pytest.approx(3 * one)  # with other threads
+    assert estimate.estimate(jobs, HIERARCHIES, [record], Machine(threads=2)) == pytest.approx(2 * one + 0.5 * one + 7)
+    assert estimate.estimate(jobs, HIERARCHIES, [record], Machine(threads=1)) == pytest.approx(
+        3 * one
+    )  # with other threads
 
 
 def test_without_records_a_short_timing_tells():
     jobs = plan(HIERARCHIES, Choices(budget="quick", methods=("ga-dl-rw",), radii=(30.0,)), figures=False)
-    assert 0 < estimate.estimate(jobs, HIERARCHIES, [], 1) < 3600
+    assert 0 < estimate.estimate(jobs, HIERARCHIES, [], Machine(threads=1)) < 3600
 
 
 @pytest.mark.parametrize(

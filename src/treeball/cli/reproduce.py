@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ..engine import Device
 from ..errors import InputError
 from ..limits import PUBLISHED_RADIUS
 from ..methods.progress import TrainingProgress
@@ -30,6 +31,8 @@ def reproduce(
     epochs: int | None = None,
     out: Annotated[Path | None, Parameter(alias="-o")] = None,
     threads: int = 0,
+    device: Device = "auto",
+    at_once: int = 1,
     figures: Annotated[bool, Parameter(negative="--no-figures")] = True,
     docs: Path | None = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
@@ -62,6 +65,10 @@ def reproduce(
         Folder for runs, tables and figures; by default reproduction/full or reproduction/quick.
     threads
         Workers; 0 uses all cores.
+    device
+        Where to train: cpu, cuda (a graphics card), or auto, which takes a card where there is one and it pays.
+    at_once
+        Runs at the same time, each with its share of the threads: on a card, or on many cores, some are faster so.
     figures
         Draw the figures of the synthetic trees; this takes runs of its own.
     docs
@@ -72,6 +79,7 @@ def reproduce(
     from ..experiments.sigterm import SigtermLikeCtrlC
     from ..reproduce.datasets import DATASETS, load_all
     from ..reproduce.figures import draw_figures, require_plotting
+    from ..reproduce.machine import Machine
     from ..reproduce.page import require_marks, write_page
     from ..reproduce.plan import Choices, plan
     from ..reproduce.runner import run_plan, survey, time_left
@@ -91,6 +99,7 @@ def reproduce(
         radii=_radii(max_radius),
         epochs=epochs,
     )
+    machine = Machine(threads, device, at_once)
     out = out or Path("reproduction") / budget
     hierarchies = load_all(chosen, data)
     jobs = plan(hierarchies, choices, figures)
@@ -98,12 +107,12 @@ def reproduce(
         found = survey(jobs, hierarchies, out)
         for one in found:
             print(f"{one.job.name}  {one.words}")
-        say(time_left(found, hierarchies, out, threads))
+        say(time_left(found, hierarchies, out, machine))
         return 0
     stopped = False
     with SigtermLikeCtrlC():
         try:
-            run_plan(jobs, hierarchies, out, threads=threads, say=say, progress=TrainingProgress)
+            run_plan(jobs, hierarchies, out, machine=machine, say=say, progress=TrainingProgress)
         except KeyboardInterrupt:
             stopped = True
     written = write_tables(out)

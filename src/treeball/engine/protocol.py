@@ -82,9 +82,21 @@ class SoftmaxSteps(NamedTuple):
 
 
 class Engine(Protocol):
-    """What a device can do. Vectors are float64 (n, width) and are changed in place by the trainings."""
+    """What a device can do. Vectors are float64 (n, width) and are changed in place by the trainings.
+
+    Attributes
+    ----------
+    name
+        That of the device for `choose`.
+    device_name
+        That of its maker.
+    pairs_per_call
+        So many pairs take long enough for the cost of a call not to matter.
+    """
 
     name: str
+    device_name: str
+    pairs_per_call: int
 
     def train(
         self,

@@ -17,8 +17,8 @@ from .run import Run
 __all__ = ["Descent", "Epochs"]
 
 # Epochs of a small hierarchy are run several at a call, so that calling costs nothing beside the work. How many depends
-# on the pairs and the settings alone, so that who watches and stops a training does it at the same epoch every time.
-_PAIRS_PER_CALL = 100_000
+# on the pairs, the settings and the device alone, so that who watches and stops a training does it at the same epoch
+# every time.
 _LEAST_CALLS = 100
 # Fewer than some hundred pairs a worker, and the workers spend their time on the same few rows.
 _LEAST_PER_WORKER = 256
@@ -54,7 +54,9 @@ class Descent(ABC):
     def __init__(self, run: Run, per_epoch: int) -> None:
         settings = run.settings
         self.vectors, self.hierarchy, self.settings, self.space = run.vectors, run.hierarchy, settings, run.space
-        self.engine = choose()
+        self.engine = choose("cpu" if settings.deterministic else settings.device, per_epoch)
+        if self.engine.name != "cpu" and not run.has_noted("device"):
+            run.note(f"trained on {self.engine.device_name}", device=self.engine.device_name)
         workers = 1 if settings.deterministic else thread_count(settings.threads)
         self.workers = max(1, min(workers, per_epoch // _LEAST_PER_WORKER))
         self.bound = self.space.bound(settings.max_radius)
@@ -66,7 +68,7 @@ class Descent(ABC):
 
     def epochs_per_call(self, epoch: int) -> int:
         """How many epochs from this one on make a call."""
-        few: int = min(_PAIRS_PER_CALL // max(1, self.pairs_per_epoch), self.settings.epochs // _LEAST_CALLS)
+        few: int = min(self.engine.pairs_per_call // max(1, self.pairs_per_epoch), self.settings.epochs // _LEAST_CALLS)
         return max(1, few)
 
     def run(self, first_epoch: int, count: int) -> Epochs:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..checks import require
+from ..engine import Device
 from ..errors import InputError
 from ..types import Objective
 from .settings import (
@@ -115,6 +116,9 @@ class FitSettings:
         Fixes the first vectors and all random choices; 0 by default.
     threads
         Workers; 0, the default, uses all cores.
+    device
+        Where to train: cpu, cuda (a graphics card), or auto, the default, which takes a card where there is one and it
+        pays.
     deterministic
         Train with one worker, so that the same seed gives the same bytes on any number of cores.
     """
@@ -150,6 +154,7 @@ class FitSettings:
     trace_every: int | None = None
     seed: int | None = None
     threads: int | None = None
+    device: Device | None = None
     deterministic: bool | None = None
 
     def __post_init__(self) -> None:

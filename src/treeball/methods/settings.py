@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
+from ..engine import DEVICES, Device
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS
 from ..types import Objective
 
@@ -58,6 +59,8 @@ class Settings:
         Fixes the first vectors and all random choices.
     threads
         Workers; 0 uses all cores.
+    device
+        Where to train: cpu, cuda (a graphics card), or auto, which takes a card where there is one and it pays.
     deterministic
         Train with one worker, so that the same seed gives the same bytes on any number of cores. Constructions always
         do.
@@ -69,6 +72,7 @@ class Settings:
     heal: bool = False
     seed: int = 0
     threads: int = 0
+    device: Device = "auto"
     deterministic: bool = False
 
     # A setting that means something only beside a certain value of another one.
@@ -81,6 +85,11 @@ class Settings:
         require_whole("seed", self.seed, 0)
         require(self.seed < 2**63, f"seed must be below 2**63, not {self.seed}")
         require_whole("threads", self.threads, 0)
+        require_choice("device", self.device, DEVICES)
+        require(
+            not (self.deterministic and self.device == "cuda"),
+            "deterministic needs one worker after the other, and a card has thousands at once: take device cpu",
+        )
         for name in ("heal", "deterministic"):
             require_flag(name, getattr(self, name))
 
@@ -106,7 +115,7 @@ class Settings:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             record[field.name] = plain[type(field.default)](value) if type(field.default) in plain else value
-        del record["threads"]
+        del record["threads"], record["device"]
         return record
 
 

@@ -12,6 +12,7 @@ from ..experiments.timed_fit import warm_up
 from ..hierarchy import Hierarchy
 from ..methods._fit import fit
 from ..words import count
+from .machine import Machine
 from .planner import Job
 
 if TYPE_CHECKING:
@@ -42,15 +43,15 @@ def duration(seconds: float) -> str:
 
 
 def estimate(
-    jobs: Sequence[Job], hierarchies: Mapping[str, Hierarchy], records: Iterable[Record], threads: int
+    jobs: Sequence[Job], hierarchies: Mapping[str, Hierarchy], records: Iterable[Record], machine: Machine
 ) -> float:
-    """Seconds that some runs will take: from `records` of their like, else from a short timing of each kind.
+    """Seconds that some runs take, one after the other: from `records` of their like, else from a short timing.
 
     Runs are alike when tree, method and dimension are the same.
     """
     known: dict[_Key, list[tuple[float, float]]] = {}
     for record in records:
-        if record.get("threads") == threads and record.get("updates"):
+        if record.get("threads") == machine.share and record.get("updates"):
             settings, seconds = record["settings"], record["seconds"]
             alike = known.setdefault((record["tree"], settings["method"], settings["dim"]), [])
             alike.append((seconds["training"] / record["updates"], seconds["scoring"]))
@@ -63,26 +64,27 @@ def estimate(
             costs[key] = (
                 (statistics.median(one for one, _ in alike), statistics.median(two for _, two in alike))
                 if alike
-                else _measured(job, hierarchies[job.tree.name], threads)
+                else _measured(job, hierarchies[job.tree.name], machine)
             )
         a_pair, scoring = costs[key]
         total += job.updates * a_pair + scoring
     return total
 
 
-def _measured(job: Job, hierarchy: Hierarchy, threads: int) -> tuple[float, float]:
+def _measured(job: Job, hierarchy: Hierarchy, machine: Machine) -> tuple[float, float]:
     """Seconds of one update and of a scoring, from a short training, half of it with closure edges."""
     a_pass = hierarchy.positives(job.tree.objective)[1].size
     epochs = max(2, min(job.settings.epochs, _TRAINED // max(1, a_pass)))
-    brief = {"epochs": epochs, "n_tc": epochs // 2, "trace_every": 0, "burn_in": 0, "threads": threads}
+    brief = {"epochs": epochs, "n_tc": epochs // 2, "trace_every": 0, "burn_in": 0}
     settings = job.settings.replace(**{name: value for name, value in brief.items() if name in job.settings.names()})
+    settings = settings.replace(threads=machine.share, device=machine.device)
     warm_up(settings)
     # What comes before the first epoch is left out: a short training is half of that, a long one next to nothing.
     spent: list[Epochs] = []
     embedding = fit(hierarchy, settings, watch=lambda run, done: spent.append(done), scores=False)
     a_pair = sum(done.seconds for done in spent) / max(1, sum(done.pairs for done in spent))
     # Nor does the scoring of every node prepare anew.
-    few, more = (_seconds_to_score(embedding, sample, threads) for sample in _SCORED)
+    few, more = (_seconds_to_score(embedding, sample, machine.share) for sample in _SCORED)
     a_node = max(0.0, more - few) / (_SCORED[1] - _SCORED[0])
     return a_pair, few + a_node * (job.sample or hierarchy.n_nodes)
 

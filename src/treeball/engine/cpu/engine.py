@@ -19,6 +19,8 @@ class CpuEngine:
     """See :class:`treeball.engine.Engine`."""
 
     name = "cpu"
+    device_name = "the processor"
+    pairs_per_call = 100_000
 
     def train(
         self,
