@@ -17,10 +17,17 @@ def neighbors(
     *,
     k: Annotated[int, Parameter(alias="-k")] = 10,
     source: FromSource = "geometry",
+    leaves: bool = False,
+    siblings: bool = False,
+    unrelated: bool = False,
+    within: str | None = None,
     from_file: FromFile = None,
     json: bool = False,
 ) -> int:
     """List the nodes nearest to a node, with their distances.
+
+    --leaves, --siblings, --unrelated and --within choose who may be a neighbour, by the hierarchy, before k are taken;
+    several together must all hold.
 
     Parameters
     ----------
@@ -32,6 +39,14 @@ def neighbors(
         How many.
     source
         Distances of the geometry, or edges of the hierarchy by way of a common ancestor.
+    leaves
+        Only nodes without children.
+    siblings
+        Only nodes that share a parent with the node.
+    unrelated
+        Neither its ancestors nor its descendants.
+    within
+        Only this node and what is below it, by id, label or synonym.
     from_file
         Read names from this file instead, one a line; - for standard input.
     json
@@ -44,14 +59,14 @@ def neighbors(
     require_whole("k", k, 1)
     embedding = load(model)
     asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
-    found = embedding.neighbors(asked, k, source)
+    found = embedding.neighbors(asked, k, source, leaves=leaves, siblings=siblings, unrelated=unrelated, within=within)
     spoken = Spoken(embedding.names, [*asked, *(other for nearest in found for other, _ in nearest)])
     for name, nearest in zip(asked, found, strict=True):
         if json:
             rows = [{"node": plain(other), "distance": far, **spoken.label(other)} for other, far in nearest]
             print_json({"node": plain(name), "neighbors": rows, **spoken.labels(name)})
-        elif nearest:
+        else:
             form = ".4f" if source == "geometry" else ".0f"
             rows_of_text = [(spoken.shown(other), format(far, form)) for other, far in nearest]
-            print_table(rows_of_text, f"nearest to {spoken.shown(name)}")
+            print_table(rows_of_text or [("none", "")], f"nearest to {spoken.shown(name)}")
     return 0

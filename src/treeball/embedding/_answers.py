@@ -8,7 +8,7 @@ virtual root, which only joins several roots, is never an answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ..checks import require_whole
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..nearest import nearest_nodes, nodes_within_reach
+from ..nearest import nearest_kept, nearest_nodes, nodes_within_reach
 from ..types import Floats, Ints, Mask, Source
 from ._above import Above, shown_above, shown_parents, upwards
+from ._filters import Filters, KeptByFilters
 
 if TYPE_CHECKING:
     from . import Embedding
@@ -52,16 +53,20 @@ class Ancestry:
 
 
 def neighbors(
-    embedding: Embedding, names: Sequence[Hashable], k: int, source: Source
+    embedding: Embedding, names: Sequence[Hashable], k: int, source: Source, filters: Filters | None = None
 ) -> list[list[tuple[Hashable, float]]]:
-    """The k nearest other nodes of each, with distances; from the hierarchy, distances in edges."""
+    """The k nearest other nodes of each that filters keep, with distances; from the hierarchy, distances in edges."""
     require_whole("k", k, 1)
     codes = _codes(embedding, names)
+    kept = KeptByFilters(embedding.hierarchy, filters) if filters else None
     if _checked(source) == "hierarchy":
-        found = [_nearest_by_edges(embedding.hierarchy, int(code), int(k)) for code in codes]
+        found = [_nearest_by_edges(embedding.hierarchy, int(code), int(k), kept) for code in codes]
         return [[(embedding.names[node], edges) for node, edges in row] for row in found]
     answers = []
-    nearest = nearest_nodes(embedding, codes, min(int(k), len(embedding)))
+    most = min(int(k), len(embedding))
+    nearest: Iterable[Ints] = (
+        nearest_nodes(embedding, codes, most) if kept is None else nearest_kept(embedding, codes, most, kept)
+    )
     for code, row in zip(codes, nearest, strict=True):
         near = row[row >= 0]
         far = embedding.distances_between(np.full(near.size, code), near)
@@ -249,8 +254,8 @@ def _climb(reached: dict[int, tuple[int, int]], top: int) -> list[int]:
     return way[::-1]
 
 
-def _nearest_by_edges(tree: Hierarchy, code: int, k: int) -> list[tuple[int, float]]:
-    """The k nodes with the shortest ways by a common ancestor, and their edges; ties by code."""
+def _nearest_by_edges(tree: Hierarchy, code: int, k: int, kept: KeptByFilters | None) -> list[tuple[int, float]]:
+    """The k kept nodes with the shortest ways by a common ancestor, and their edges; ties by code."""
     found: list[tuple[int, float]] = []
     edges, rising = 0, [code]
     falling: list[int] = []
@@ -263,6 +268,8 @@ def _nearest_by_edges(tree: Hierarchy, code: int, k: int) -> list[tuple[int, flo
         children = {child for node in (*rising, *falling) for child in tree.children_of(node).tolist()}
         climbed |= parents
         rising, falling = sorted(parents), sorted(children - seen - parents)
-        found += [(node, float(edges)) for node in sorted((parents | set(falling)) - seen)]
+        new = np.array(sorted((parents | set(falling)) - seen), np.int64)
+        new = new if kept is None else new[kept.keeps(code, new)]
+        found += [(node, float(edges)) for node in new.tolist()]
         seen |= parents | set(falling)
     return found[:k]

@@ -14,6 +14,7 @@ from ..types import Floats, Source
 from ..words import count
 from . import _answers
 from ._answers import Ancestry
+from ._filters import Filters
 
 __all__ = ["Questions"]
 
@@ -49,12 +50,64 @@ class Questions:
         return answer if isinstance(answer, np.ndarray) else float(answer)
 
     @overload
-    def neighbors(self, name: Hashable, k: int = 10, source: Source = "geometry") -> Neighbors: ...
+    def neighbors(
+        self,
+        name: Hashable,
+        k: int = 10,
+        source: Source = "geometry",
+        *,
+        leaves: bool = False,
+        siblings: bool = False,
+        unrelated: bool = False,
+        within: Hashable | None = None,
+    ) -> Neighbors: ...
     @overload
-    def neighbors(self, name: Several, k: int = 10, source: Source = "geometry") -> list[Neighbors]: ...
-    def neighbors(self, name: Any, k: int = 10, source: Source = "geometry") -> Any:
-        """The k nearest other nodes with their distances, nearest first; a virtual root is left out."""
-        return self._one(_answers.neighbors, name, k, source)
+    def neighbors(
+        self,
+        name: Several,
+        k: int = 10,
+        source: Source = "geometry",
+        *,
+        leaves: bool = False,
+        siblings: bool = False,
+        unrelated: bool = False,
+        within: Hashable | None = None,
+    ) -> list[Neighbors]: ...
+    def neighbors(
+        self,
+        name: Any,
+        k: int = 10,
+        source: Source = "geometry",
+        *,
+        leaves: bool = False,
+        siblings: bool = False,
+        unrelated: bool = False,
+        within: Hashable | None = None,
+    ) -> Any:
+        """The k nearest other nodes with their distances, nearest first; a virtual root is left out.
+
+        Filters choose who may be a neighbour, by the hierarchy whatever the `source`, before k are taken: there are k
+        answers wherever there are k such nodes. Several filters must all hold.
+
+        Parameters
+        ----------
+        name
+            A node, or a list of nodes.
+        k
+            How many.
+        source
+            Distances of the geometry, or edges of the hierarchy by way of a common ancestor.
+        leaves
+            Only nodes without children.
+        siblings
+            Only nodes that share a parent with the node.
+        unrelated
+            Neither its ancestors nor its descendants.
+        within
+            Only this node and what is below it.
+        """
+        filters = Filters(leaves=leaves, siblings=siblings, unrelated=unrelated, within=within)
+        return self._one(_answers.neighbors, name, k, source, filters)
 
     @overload
     def parent_of(self, name: Hashable, source: Source = "geometry") -> Hashable | None: ...

@@ -20,11 +20,11 @@ __all__ = ["nearest_nodes", "nodes_within_reach", "ranked_distances", "search_tr
 
 
 # Up to this many comparisons a plain pass over all nodes is as fast as a search tree, which is first to be built.
-_PLAIN_COMPARISONS = 1 << 24
+PLAIN_COMPARISONS = 1 << 24
 # A search tree is meant for tens of neighbours.
-_TREE_NEIGHBORS = 200
+TREE_NEIGHBORS = 200
 # Numbers in one temporary array.
-_BLOCK = 1 << 21
+BLOCK = 1 << 21
 # Of how many nearest nodes those within reach are chosen at first, and how many times as many where that is too few:
 # a tree has one, and the next is beyond.
 _FIRST_WITHIN, _MORE_WITHIN = 2, 4
@@ -42,8 +42,8 @@ def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bo
     """
     root = None if virtual_root else embedding.hierarchy.virtual_root
     wanted = min(k + (root is not None), len(embedding))
-    few = nodes.size * len(embedding) <= _PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
-    if few or wanted > _TREE_NEIGHBORS:
+    few = nodes.size * len(embedding) <= PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
+    if few or wanted > TREE_NEIGHBORS:
         found = _compare_all(embedding, nodes, wanted)
     else:
         found = embedding.search_tree.nearest(nodes, wanted)[0]
@@ -58,7 +58,7 @@ def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bo
 def _compare_all(embedding: Embedding, nodes: Ints, k: int) -> Ints:
     coordinates, factor = embedding.ranking_coordinates()
     found = np.full((nodes.size, k), -1, np.int64)
-    step = max(1, _BLOCK // coordinates.size)
+    step = max(1, BLOCK // coordinates.size)
     for begin in range(0, nodes.size, step):
         part = nodes[begin : begin + step]
         keys = np.square(coordinates[part][:, None] - coordinates[None]).sum(axis=2) * factor
@@ -86,7 +86,7 @@ def nodes_within_reach(embedding: Embedding, nodes: Ints) -> tuple[Ints, Ints]:
     while pending.size:
         left = [np.empty(0, np.int64)]
         wanted = min(k, len(embedding))
-        step = max(1, _BLOCK // wanted)
+        step = max(1, BLOCK // wanted)
         for begin in range(0, pending.size, step):
             part = pending[begin : begin + step]
             found, keys = embedding.search_tree.nearest(nodes[part], wanted)

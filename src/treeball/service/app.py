@@ -84,7 +84,7 @@ class _Service:
         self.suggestions = Throttle(0.0)
         self.search: asyncio.Task[None] | None = None
         self.suggested: dict[Any, str] = {}
-        self.pace: dict[tuple[str, Any], float] = {}
+        self.pace: dict[tuple[str, ...], float] = {}
 
     # ---- questions ----
 
@@ -128,12 +128,16 @@ class _Service:
         """An answer to each of the questions; nobody waits for it any longer when the time is over."""
         began, deadline = time.thread_time(), time.monotonic() + self.settings.timeout
         rows = [tuple(self._known(name) for name in row) for row in asked.rows]
+        chosen = {
+            name: self._known(asked.options[name]) for name in question.node_options if asked.options[name] is not None
+        }
+        options = asked.options | chosen
         answers: list[dict[str, Any]] = []
         size = 0
         for begin in range(0, len(rows), _AT_ONCE):
             part = rows[begin : begin + _AT_ONCE]
             columns = [list(column) for column in zip(*part, strict=True)]
-            for row, found in zip(part, question.ask(self.embedding, *columns, **asked.options), strict=True):
+            for row, found in zip(part, question.ask(self.embedding, *columns, **options), strict=True):
                 labels = self.embedding.names.labels_by_name([*row, *question.named(found)])
                 told = {LABELS: labels} if labels else {}
                 answers.append({**dict(zip(question.of, row, strict=True)), **found, **told})
@@ -216,8 +220,14 @@ class _Service:
             temporary.write_text(text, "utf-8", newline="\n")
 
 
-def _kind(question: Question, asked: Asked) -> tuple[str, Any]:
-    return question.name, asked.options.get("source")
+def _kind(question: Question, asked: Asked) -> tuple[str, ...]:
+    """Questions that take about the same time: those with the same options, whatever nodes and numbers they have."""
+    chosen = [
+        f"{name}={value}" if name == "source" else name
+        for name, value in asked.options.items()
+        if name != "k" and value != question.options[name][1]
+    ]
+    return question.name, *chosen
 
 
 def _size(asked: Asked) -> int:

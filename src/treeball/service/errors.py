@@ -82,6 +82,8 @@ def sentence(question: Question, kind: type[Closed], given: Any, error: Validati
         return f"{parameter} must be one of {', '.join(schema['enum'])}, not {wrong}"
     if "const" in schema:
         return f"{parameter} must be {schema['const']}, not {wrong}"
+    if schema.get("type") == "boolean":
+        return f"{parameter} must be true or false, not {wrong}"
     if "maximum" in schema:
         return f"{parameter} must be a whole number between {schema['minimum']} and {schema['maximum']:,}, not {wrong}"
     if parameter == question.many and len(place) == 1:

@@ -24,6 +24,11 @@ DOUBT, LABELS = "doubt", "labels"
 Fields = dict[str, Any]  # a type, or a type and what else there is to say of it, by the name of a field
 
 
+def _without_default(schema: Fields) -> None:
+    """The description of an option that may be left out but not be null."""
+    schema.pop("default", None)
+
+
 class Closed(BaseModel):
     """An object with the properties of its type and no others."""
 
@@ -37,6 +42,11 @@ class _InQuery(Closed):
     @classmethod
     def _number(cls, text: str) -> int | str:
         return int(text) if re.fullmatch(r"-?[0-9]{1,15}", text) else text
+
+    @field_validator("leaves", "siblings", "unrelated", mode="before", check_fields=False)
+    @classmethod
+    def _truth(cls, text: str) -> bool | str:
+        return {"true": True, "false": False}.get(text, text)
 
 
 def _without_point(given: Any) -> Any:
@@ -57,6 +67,7 @@ _Reach = Annotated[float, Field(ge=0, description="Its parents, or ancestors, ar
 _MaybeNumber = Annotated[float | None, Field(description="null when only a virtual root joins the two")]
 
 
+_INSIDE = "Only this node, given by its id, label or synonym, and what is below it."
 _WHY = "Why what geometry answers may be wrong; only where the model has ill pairs."
 DOUBT_FIELD: Fields = {DOUBT: (Annotated[str, Field(description=_WHY)], "")}
 _CALLED = "What people call the nodes of the answer, by their ids; only those that have a label."
@@ -85,6 +96,8 @@ class Question:
         Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
     relatives
         The property of an answer that is a node or a list of nodes; empty where there is none.
+    node_options
+        Those options that are nodes.
     """
 
     name: str
@@ -97,6 +110,7 @@ class Question:
     answer: type[Closed]
     is_of_relatives: bool = False
     relatives: str = ""
+    node_options: tuple[str, ...] = ()
 
     def named(self, found: dict[str, Any]) -> list[Any]:
         """The nodes that an answer names besides those it was asked about, rows with a label of their own left out."""
@@ -112,6 +126,11 @@ class Question:
 def _one_of(words: tuple[str, ...]) -> Any:
     """The type of these words and no others."""
     return Literal[words]  # only known when there is a model
+
+
+def _flag(meant: str) -> Any:
+    """The type of an option that is true or false."""
+    return Annotated[bool, Strict(), Field(description=meant)]
 
 
 def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, ...]:
@@ -132,6 +151,12 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
     meant = "Answer from distances alone, or from the hierarchy the model was made from."
     k: Fields = {"k": (Annotated[int, Strict(), at_most, BeforeValidator(_without_point)], min(10, settings.max_k))}
     source: Fields = {"source": (Annotated[Source, Field(alias="from", description=meant)], "geometry")}
+    only: Fields = {
+        "leaves": (_flag("Only nodes without children."), False),
+        "siblings": (_flag("Only nodes that share a parent with the node."), False),
+        "unrelated": (_flag("Neither its ancestors nor its descendants."), False),
+        "within": (Annotated[name, Field(description=_INSIDE, json_schema_extra=_without_default)], None),
+    }
     coordinates: Fields = {"coordinates": (Annotated[kinds, Field(description="How the point is written down.")], own)}
 
     def question(
@@ -161,6 +186,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             ),
             relatives is not None,
             relatives or "",
+            tuple(option for option in options if option == "within"),
         )
 
     def relatives(path: str, of: str, summary: str, method: str, kind: Any) -> Question:
@@ -177,7 +203,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             "node",
             "The nearest other nodes, nearest first",
             _neighbors,
-            k | source,
+            k | source | only,
             {"neighbors": list_of(near)},
         ),
         question("distance", "a b", "The distance of two nodes", _distance, source, {"distance": _MaybeNumber}),
@@ -202,9 +228,9 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
 # ---- how the answers are made ----
 
 
-def _neighbors(embedding: Embedding, nodes: list[Any], k: int, source: Source) -> list[dict[str, Any]]:
+def _neighbors(embedding: Embedding, nodes: list[Any], k: int, source: Source, **only: Any) -> list[dict[str, Any]]:
     answers = []
-    for near in embedding.neighbors(nodes, k, source):
+    for near in embedding.neighbors(nodes, k, source, **only):
         labels = embedding.names.labels_by_name(node for node, _ in near)
         rows = [{"node": node, "distance": far} for node, far in near]
         answers.append({"neighbors": [row | _label_of(labels, row["node"]) for row in rows]})
