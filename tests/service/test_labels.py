@@ -68,6 +68,9 @@ def test_what_may_be_several_nodes_is_refused(app):
     refused(ask(app, "/neighbors?node=Twice"), 422, "'Twice' may be any of 2 nodes: Twice [m2], Twice [p1]", "id")
     refused(ask(app, "/neighbors?node=songs"), 422, "Music [m], p;")
     refused(ask(app, "/neighbors?node=Rok"), 404, "did you mean 'Rock [m1]'")
+    first, second = post(app, "/vector", {"nodes": ["Twice", "Rock"]})[1]["answers"]
+    assert "may be any of 2 nodes" in first["error"]
+    assert second["node"] == "m1"
 
 
 def test_the_description_knows_labels_only_where_there_are_any(app, tmp_path):

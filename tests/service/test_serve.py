@@ -254,8 +254,10 @@ def test_integer_names_are_found_by_number_and_by_digits(tmp_path):
     parents = post(app, "/parent", {"nodes": [105, "105", 105.0]})[1]["answers"]
     assert parents[0] == parents[1] == parents[2] == ask(app, "/parent?node=105")[1]
     assert parents[0]["node"] == 105
-    refused(post(app, "/parent", {"nodes": [7]}), 404, "no node named 7")
-    refused(post(app, "/parent", {"nodes": [10**400]}), 404, "no node named 10")
+    unknown = post(app, "/parent", {"nodes": [7, 10**400]})[1]["answers"]
+    assert unknown[0]["node"] == 7
+    assert unknown[0]["error"].startswith("no node named 7")
+    assert unknown[1]["error"].startswith("no node named 10")
     for wrong in (1.5, True, None):
         refused(post(app, "/parent", {"nodes": [wrong]}), 422, repr(wrong))
     refused(ask(app, "/parent?node=" + "1" * 1000), 404, "no node named")
@@ -418,7 +420,6 @@ def test_bad_addresses_are_refused_in_one_sentence(app, address, status, words):
         (b'{"nodes": ["dog.n.01"], "from": ["geometry"]}', 422, ["must be one of"]),
         (b'{"nodes": ["dog.n.01"], "source": "geometry"}', 422, ["no parameter 'source'"]),
         (b'{"nodes": ["dog.n.01"], "\\ud800": 1}', 422, ["no parameter"]),
-        (b'{"nodes": ["dog.n.01", "unicorn"]}', 404, ["'unicorn'"]),
     ],
 )
 def test_bad_bodies_are_refused_in_one_sentence(app, body, status, words):
@@ -450,6 +451,44 @@ def test_a_failure_inside_is_told_without_its_reason(app, monkeypatch):
     answer = ask(app, "/distance?a=dog.n.01&b=cat.n.01", logged=(ZeroDivisionError,))
     refused(answer, 500, "the service failed")
     assert "division" not in answer[1]["error"]
+
+
+# ---- batches ----
+
+
+def test_one_unknown_name_of_a_hundred_leaves_99_answers(mammals, app):
+    names = list(mammals)[:100]
+    asked = [*names[:41], "dgo.n.01", *names[42:]]
+    status, found = post(app, "/neighbors", {"nodes": asked, "k": 2})
+    assert status == 200
+    answers = found["answers"]
+    assert [one["node"] for one in answers] == asked
+    assert answers[41].keys() == {"node", "error"}
+    assert "no node named 'dgo.n.01'" in answers[41]["error"]
+    whole = post(app, "/neighbors", {"nodes": names, "k": 2})[1]["answers"]
+    assert [one for place, one in enumerate(answers) if place != 41] == [*whole[:41], *whole[42:]]
+
+
+def test_a_pair_is_unanswered_as_a_pair_and_all_may_be(app):
+    pairs = [["dog.n.01", "unicorn"], ["dog.n.01", "cat.n.01"], ["pegasus", "unicorn"]]
+    status, found = post(app, "/distance", {"pairs": pairs})
+    assert status == 200
+    assert [sorted(one) for one in found["answers"]] == [
+        ["a", "b", "error"],
+        ["a", "b", "distance"],
+        ["a", "b", "error"],
+    ]
+    assert (found["answers"][0]["a"], found["answers"][0]["b"]) == ("dog.n.01", "unicorn")
+    assert "'pegasus'" in found["answers"][2]["error"]  # the first of the two that is wrong
+    status, found = post(app, "/parent", {"nodes": ["pegasus", "unicorn"], "from": "hierarchy"})
+    assert (status, [list(one) for one in found["answers"]]) == (200, [["node", "error"]] * 2)
+
+
+def test_what_may_come_instead_of_an_answer_is_described(app):
+    schemas = ask(app, "/openapi.json")[1]["components"]["schemas"]
+    either = schemas["PathAnswers"]["properties"]["answers"]["items"]["anyOf"]
+    assert [one["$ref"].rpartition("/")[2] for one in either] == ["PathAnswer", "PathUnanswered"]
+    assert schemas["PathUnanswered"]["required"] == ["a", "b", "error"]
 
 
 # ---- limits ----

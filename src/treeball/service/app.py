@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,7 +28,7 @@ from .guard import Guard
 from .openapi import describe
 from .resources import RESOURCES, Info
 from .settings import ServeSettings
-from .table import DOUBT, LABELS, Question, questions
+from .table import DOUBT, ERROR, LABELS, Question, questions
 
 __all__ = ["make_app"]
 
@@ -70,6 +70,9 @@ class _UnknownNode(Exception):
     """Carries a name that no node has."""
 
 
+_Found: TypeAlias = dict[str, Any] | Exception  # the answer to a question, or why there is none
+
+
 class _Service:
     """The endpoints, and what they share."""
 
@@ -102,16 +105,32 @@ class _Service:
                 else:
                     loop = asyncio.get_running_loop()
                     records = await loop.run_in_executor(self.pool, self._answers, question, asked)
-            except _UnknownNode as unknown:
-                raise HTTPException(404, await self._no_such_node(unknown.args[0])) from None
-            except InputError as error:
-                raise HTTPException(422, str(error)) from None
+            except (_UnknownNode, InputError) as error:
+                raise await self._refusal(error) from None
             except TimeoutError:
                 raise too_late(self.settings) from None
-            answered = {"answers": records} if request.method == "POST" else records[0]
+            if request.method == "POST":
+                pairs = zip(asked.rows, records, strict=True)
+                answered = {"answers": [await self._told(question, row, found) for row, found in pairs]}
+            elif isinstance(records[0], Exception):
+                raise await self._refusal(records[0])
+            else:
+                answered = records[0]
             return json_response(answered | self._doubt(question, asked))
 
         return answer
+
+    async def _told(self, question: Question, row: tuple[Any, ...], found: _Found) -> dict[str, Any]:
+        """What is told of one question of many: its answer, or why there is none."""
+        if isinstance(found, dict):
+            return found
+        return {**dict(zip(question.of, row, strict=True)), ERROR: (await self._refusal(found)).detail}
+
+    async def _refusal(self, error: Exception) -> HTTPException:
+        """The error of a question about what is no node, or may be any of several, or that cannot be answered."""
+        if isinstance(error, _UnknownNode):
+            return HTTPException(404, await self._no_such_node(error.args[0]))
+        return HTTPException(422, str(error))
 
     def _doubt(self, question: Question, asked: Asked) -> dict[str, str]:
         """What to say of an answer that illness may spoil; nothing otherwise."""
@@ -124,14 +143,13 @@ class _Service:
             raise HTTPException(415, "the body must be of the type application/json: send that Content-Type")
         return from_body(question, await request.body())
 
-    def _answers(self, question: Question, asked: Asked) -> list[dict[str, Any]]:
+    def _answers(self, question: Question, asked: Asked) -> list[_Found]:
         """An answer to each of the questions; nobody waits for it any longer when the time is over."""
         began, deadline = time.thread_time(), time.monotonic() + self.settings.timeout
-        rows = [tuple(self._known(name) for name in row) for row in asked.rows]
-        chosen = {
-            name: self._known(asked.options[name]) for name in question.node_options if asked.options[name] is not None
-        }
-        options = asked.options | chosen
+        chosen = {name: asked.options[name] for name in question.node_options if asked.options[name] is not None}
+        options = asked.options | {name: self._known(given) for name, given in chosen.items()}
+        meant = [self._meant(row) for row in asked.rows]
+        rows = [row for row in meant if isinstance(row, tuple)]
         answers: list[dict[str, Any]] = []
         size = 0
         for begin in range(0, len(rows), _AT_ONCE):
@@ -147,7 +165,8 @@ class _Service:
             if time.monotonic() > deadline:
                 raise TimeoutError
         self._remember_pace(question, asked, time.thread_time() - began)
-        return answers
+        in_turn = iter(answers)
+        return [next(in_turn) if isinstance(row, tuple) else row for row in meant]
 
     def _is_quick(self, question: Question, asked: Asked) -> bool:
         """Whether such questions took so little time so far that one more may hold up all others."""
@@ -157,6 +176,13 @@ class _Service:
     def _remember_pace(self, question: Question, asked: Asked, seconds: float) -> None:
         kind, pace = _kind(question, asked), seconds / _size(asked)
         self.pace[kind] = pace + 0.9 * (self.pace.get(kind, pace) - pace)
+
+    def _meant(self, row: tuple[Any, ...]) -> tuple[Any, ...] | Exception:
+        """The nodes of a question by their names, or why it cannot be answered."""
+        try:
+            return tuple(self._known(name) for name in row)
+        except (_UnknownNode, InputError) as error:
+            return error
 
     def _known(self, given: Any) -> Any:
         """The name of the node that an id, a label or a synonym means; InputError when it may be any of several."""

@@ -32,8 +32,9 @@ def describe(table: tuple[Question, ...], embedding: Embedding) -> Schema:
         paths[resource.path] = {"get": _operation(resource.name, resource.summary, resource.answer, _ANY)}
     for one in table:
         doubt = DOUBT_FIELD if one.is_of_relatives else {}
-        answers = create_model(f"{one.answer.__name__}s", __base__=Closed, answers=list_of(one.answer), **doubt)
-        kinds += [one.in_body, one.answer, answers]
+        each: Any = one.answer | one.unanswered
+        answers = create_model(f"{one.answer.__name__}s", __base__=Closed, answers=list_of(each), **doubt)
+        kinds += [one.in_body, one.answer, one.unanswered, answers]
         get = _operation(one.name, one.summary, one.answer, (*_ANY, *_QUERY))
         post = _operation(f"{one.name}-bulk", f"{one.summary}: many at once", answers, (*_ANY, *_QUERY, *_BODY))
         paths[f"/{one.name}"] = {

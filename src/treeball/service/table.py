@@ -16,11 +16,11 @@ from ..geometry.coordinates import kinds_of, to_kind
 from ..types import Source
 from .settings import ServeSettings
 
-__all__ = ["DOUBT", "DOUBT_FIELD", "LABELS", "LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
+__all__ = ["DOUBT", "DOUBT_FIELD", "ERROR", "LABELS", "LONGEST_NAME", "Closed", "Question", "list_of", "questions"]
 
 LONGEST_NAME = 1_024  # characters
 
-DOUBT, LABELS = "doubt", "labels"
+DOUBT, ERROR, LABELS = "doubt", "error", "labels"
 Fields = dict[str, Any]  # a type, or a type and what else there is to say of it, by the name of a field
 
 
@@ -70,6 +70,7 @@ _MaybeNumber = Annotated[float | None, Field(description="null when only a virtu
 _INSIDE = "Only this node, given by its id, label or synonym, and what is below it."
 _WHY = "Why what geometry answers may be wrong; only where the model has ill pairs."
 DOUBT_FIELD: Fields = {DOUBT: (Annotated[str, Field(description=_WHY)], "")}
+ERROR_FIELD: Fields = {ERROR: Annotated[str, Field(description="Why there is no answer, in one sentence.")]}
 _CALLED = "What people call the nodes of the answer, by their ids; only those that have a label."
 LABELS_FIELD: Fields = {LABELS: (Annotated[dict[str, str], Field(description=_CALLED)], {})}
 
@@ -92,6 +93,8 @@ class Question:
         What a GET and a POST send.
     answer
         What a GET is answered; a POST gets a list of them.
+    unanswered
+        What a POST gets in the place of an answer to a question that has none.
     is_of_relatives
         Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
     relatives
@@ -108,6 +111,7 @@ class Question:
     in_query: type[Closed]
     in_body: type[Closed]
     answer: type[Closed]
+    unanswered: type[Closed]
     is_of_relatives: bool = False
     relatives: str = ""
     node_options: tuple[str, ...] = ()
@@ -184,6 +188,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
                 __base__=Closed,
                 **(dict.fromkeys(nodes, name) | answer | labelled | ({} if relatives is None else DOUBT_FIELD)),
             ),
+            create_model(f"{title}Unanswered", __base__=Closed, **(dict.fromkeys(nodes, name) | ERROR_FIELD)),
             relatives is not None,
             relatives or "",
             tuple(option for option in options if option == "within"),
