@@ -358,6 +358,8 @@ def test_ask(model, capsys):
         said(["ask", model, "path", "n4", "n5", "n4", "n1"], capsys) == "n4 to n5:\nn4\nn1\nn5\n\nn4 to n1:\nn4\nn1\n"
     )
     assert said(["ask", model, "subtree", "n0", "--depth", "1"], capsys) == "n0\n  n1\n  n2\n  n3\n"
+    record = json.loads(said(["ask", model, "subtree", "n0", "--depth", "1", "--json"], capsys))
+    assert (record["subtree"], record["depths"]) == (["n0", "n1", "n2", "n3"], [0, 1, 1, 1])
     text = said(["ask", model, "is-ancestor", "n1", "n13", "n2", "n13"], capsys).splitlines()
     assert text[0].startswith("n1 is an ancestor of n13 (score 0.")
     assert text[1].startswith("n2 is no ancestor of n13 (score 0.")

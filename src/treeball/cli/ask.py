@@ -68,7 +68,8 @@ def ask(
     spoken = Spoken(embedding.names, [name for some in mentioned for name in some])
     if json:
         for names, answer, nodes_named in zip(asked, answers, mentioned, strict=True):
-            print_json(_record(question, names, answer) | spoken.labels(*nodes_named))
+            deep = {} if question != "subtree" else _depths(embedding, names[0], source, depth)
+            print_json(_record(question, names, answer) | deep | spoken.labels(*nodes_named))
     elif question in ("parent", "common-ancestor"):
         texts = ["none" if answer is None else spoken.shown(answer) for answer in answers]
         rows = [(*map(spoken.shown, names), text) for names, text in zip(asked, texts, strict=True)]
@@ -129,10 +130,19 @@ def _nodes_in(answer: Any) -> list[Any]:
     return [] if answer is None or hasattr(answer, "score") else [answer]
 
 
+def _depths(embedding: Embedding, name: Any, source: Source, depth: int | None) -> dict[str, list[int]]:
+    """The property of a record that says how many edges below the node each of its subtree is."""
+    return {"depths": [level for _, level in _subtree(embedding, name, source, depth)]}
+
+
 def _outline(embedding: Embedding, name: Any, source: Source, depth: int | None) -> Iterator[str]:
+    rows = _subtree(embedding, name, source, depth)
+    for text, (_, level) in zip(embedding.names.shown_of([code for code, _ in rows]), rows, strict=True):
+        yield "  " * level + text
+
+
+def _subtree(embedding: Embedding, name: Any, source: Source, depth: int | None) -> list[tuple[int, int]]:
     from ..embedding._answers import outline
 
     tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
-    rows = list(outline(tree, embedding.names.index_of(name), depth))
-    for text, (_, level) in zip(tree.names.shown_of([code for code, _ in rows]), rows, strict=True):
-        yield "  " * level + text
+    return list(outline(tree, embedding.names.index_of(name), depth))

@@ -31,6 +31,7 @@ from .insert import insert
 from .neighbors import neighbors
 from .plot import plot
 from .reproduce import reproduce
+from .search import search
 from .serve import serve
 from .split import split
 from .suggest_parent import suggest_parent
@@ -70,6 +71,7 @@ COMMANDS = {
         neighbors,
         distance,
         ask,
+        search,
         serve,
         export,
         import_,

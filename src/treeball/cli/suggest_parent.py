@@ -65,7 +65,5 @@ def suggest_parent(
 
 
 def names_in(text: str, known: Names) -> list[Hashable]:
-    """Names between commas, unless the whole text is itself a known name, commas and all."""
-    if "," not in text or known.look_up(text):
-        return [known[known.find(text)]]
-    return [known[known.find(part.strip())] for part in text.split(",") if part.strip()]
+    """Names of the nodes between commas, unless the whole text is itself a known name, commas and all."""
+    return [known[known.find(part)] for part in known.listed(text)]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..checks import require_whole
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..hierarchy.search_names import Match, search_names
 from ..nearest import nearest_kept, nearest_nodes, nodes_within_reach
 from ..types import Floats, Ints, Mask, Source
 from ._above import Above, shown_above, shown_parents, upwards
@@ -181,6 +182,12 @@ def outline(tree: Hierarchy, code: int, depth: int | None = None) -> Iterator[tu
         yield node, level
         if depth is None or level < depth:
             pending.extend((child, level + 1) for child in tree.children_of(node)[::-1].tolist())
+
+
+def search(embedding: Embedding, texts: Sequence[str], k: int) -> list[list[Match]]:
+    """The best matches of each text among ids, labels and synonyms."""
+    left_out = embedding.hierarchy.virtual_root
+    return [search_names(embedding.names, text, k, leave_out=left_out) for text in texts]
 
 
 # ---- how ----

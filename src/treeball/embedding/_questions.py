@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..hierarchy.search_names import Match
 from ..types import Floats, Source
 from ..words import count
 from . import _answers
@@ -201,6 +202,18 @@ class Questions:
         """A node and all below it, each before its children; `depth` limits how many edges below."""
         _warn_of_illness(self, source)
         return self._one(_answers.subtree, name, source, depth)
+
+    @overload
+    def search(self, text: str, k: int = 10) -> list[Match]: ...
+    @overload
+    def search(self, text: Several, k: int = 10) -> list[list[Match]]: ...
+    def search(self, text: Any, k: int = 10) -> Any:
+        """The k nodes whose id, label or synonym matches a text best, whatever the case: a :class:`Match` for each.
+
+        Those that are the text come first, then those that begin with it, those with a word that begins with it, and
+        those that hold it anywhere; of equally good ones the shortest.
+        """
+        return self._one(_answers.search, text, k)
 
     def _one(self, question: Callable[..., Any], name: Any, *options: Any) -> Any:
         # A name is hashable, tuples included; a list or an array is not.

@@ -122,6 +122,12 @@ class Names(Ids):
             return codes[0]
         raise InputError(self.several_nodes(name, codes) if codes else self._no_such_node(name))
 
+    def listed(self, text: str) -> list[str]:
+        """Names between commas, unless the whole text means a node, commas and all."""
+        if "," not in text or self.look_up(text):
+            return [text]
+        return [part.strip() for part in text.split(",") if part.strip()]
+
     def find_many(self, names: Iterable[Hashable]) -> NDArray[np.int32]:
         """Codes, int32, of the nodes that many names mean; InputError names the first that means none, or several."""
         wanted = list(names)

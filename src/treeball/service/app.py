@@ -26,17 +26,16 @@ from .asked import Asked, from_body, from_query
 from .errors import HANDLERS, json_response, too_late
 from .guard import Guard
 from .openapi import describe
+from .question import DOUBT, ERROR, LABELS, Question
 from .resources import RESOURCES, Info
 from .settings import ServeSettings
-from .table import DOUBT, ERROR, LABELS, Question, questions
+from .table import questions
 
 __all__ = ["make_app"]
 
 # Answers that take less processor time than this do not wait for a thread of the pool.
 _QUICK_SECONDS = 0.005
 _GUESSED_SECONDS = 0.0005  # for the first question of a kind
-# Questions of a bulk request that are answered between two looks at the clock.
-_AT_ONCE = 64
 # Sentences about names that do not exist: how many are kept, and how long one waits for close names.
 _REMEMBERED = 1_024
 _SEARCH_SECONDS = 1.0
@@ -98,7 +97,7 @@ class _Service:
             if request.method == "POST":
                 asked = await self._bulk(question, request)
             else:
-                asked = from_query(question, request.scope["query_string"])
+                asked = from_query(question, request.scope["query_string"], self.embedding.names)
             try:
                 if self._is_quick(question, asked):
                     records = self._answers(question, asked)
@@ -124,7 +123,7 @@ class _Service:
         """What is told of one question of many: its answer, or why there is none."""
         if isinstance(found, dict):
             return found
-        return {**dict(zip(question.of, row, strict=True)), ERROR: (await self._refusal(found)).detail}
+        return {**question.told(row), ERROR: (await self._refusal(found)).detail}
 
     async def _refusal(self, error: Exception) -> HTTPException:
         """The error of a question about what is no node, or may be any of several, or that cannot be answered."""
@@ -148,17 +147,16 @@ class _Service:
         began, deadline = time.thread_time(), time.monotonic() + self.settings.timeout
         chosen = {name: asked.options[name] for name in question.node_options if asked.options[name] is not None}
         options = asked.options | {name: self._known(given) for name, given in chosen.items()}
-        meant = [self._meant(row) for row in asked.rows]
+        meant = [self._meant(question, row) for row in asked.rows]
         rows = [row for row in meant if isinstance(row, tuple)]
         answers: list[dict[str, Any]] = []
         size = 0
-        for begin in range(0, len(rows), _AT_ONCE):
-            part = rows[begin : begin + _AT_ONCE]
-            columns = [list(column) for column in zip(*part, strict=True)]
-            for row, found in zip(part, question.ask(self.embedding, *columns, **options), strict=True):
-                labels = self.embedding.names.labels_by_name([*row, *question.named(found)])
-                told = {LABELS: labels} if labels else {}
-                answers.append({**dict(zip(question.of, row, strict=True)), **found, **told})
+        for begin in range(0, len(rows), question.at_once):
+            part = rows[begin : begin + question.at_once]
+            records = question.ask(self.embedding, *question.columns(part), **options)
+            for row, found in zip(part, records, strict=True):
+                labels = self.embedding.names.labels_by_name(question.named(row, found))
+                answers.append({**question.told(row), **found, **({LABELS: labels} if labels else {})})
                 size += max(len(value) if isinstance(value, list) else 1 for value in found.values())
             if size > self.settings.max_answer:
                 raise InputError(f"the answer has more than {self.settings.max_answer:,} entries: ask for less")
@@ -177,10 +175,10 @@ class _Service:
         kind, pace = _kind(question, asked), seconds / _size(asked)
         self.pace[kind] = pace + 0.9 * (self.pace.get(kind, pace) - pace)
 
-    def _meant(self, row: tuple[Any, ...]) -> tuple[Any, ...] | Exception:
-        """The nodes of a question by their names, or why it cannot be answered."""
+    def _meant(self, question: Question, row: tuple[Any, ...]) -> tuple[Any, ...] | Exception:
+        """The nodes of a question by their names, or why it cannot be answered; a text is what it is."""
         try:
-            return tuple(self._known(name) for name in row)
+            return row if question.subject == "texts" else tuple(self._known(name) for name in row)
         except (_UnknownNode, InputError) as error:
             return error
 

@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
+from ..hierarchy.names import Names
 from .errors import sentence, shown
-from .table import Closed, Question
+from .question import Closed, Question
 
 __all__ = ["Asked", "from_body", "from_query"]
 
@@ -20,25 +21,31 @@ _MOST_PARAMETERS = 20
 
 @dataclass(frozen=True)
 class Asked:
-    """The nodes of each question, as they were spelled, and the options by their arguments."""
+    """The nodes, or the text, of each question, as they were spelled, and the options by their arguments."""
 
     rows: list[tuple[Any, ...]]
     options: dict[str, Any]
 
 
-def from_query(question: Question, query: bytes) -> Asked:
-    """The one question of a query; 400 when it is no query, 422 when it is not what the question takes."""
+def from_query(question: Question, query: bytes, names: Names) -> Asked:
+    """The one question of a query, to a model with these names.
+
+    400 when it is no query, 422 when it is not what the question takes.
+    """
     try:
         pairs = parse_qsl(query.decode("ascii"), True, errors="strict", max_num_fields=_MOST_PARAMETERS)
     except ValueError:
         raise HTTPException(400, "the query is not readable: percent-encode names in UTF-8") from None
     given = dict(pairs)
     if len(given) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        parameters = [name for name, _ in pairs]
+        twice = next(name for name in parameters if parameters.count(name) > 1)
         raise HTTPException(422, f"the parameter {shown(twice)} is given twice")
     fit = _fit(question, question.in_query, given)
-    return Asked([tuple(getattr(fit, name) for name in question.of)], _options(question, fit))
+    row = tuple(getattr(fit, name) for name in question.of)
+    if question.subject == "near":
+        row = tuple(names.listed(row[0]))
+    return Asked([row], _options(question, fit))
 
 
 def from_body(question: Question, body: bytes) -> Asked:
@@ -48,8 +55,9 @@ def from_body(question: Question, body: bytes) -> Asked:
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is not valid JSON in UTF-8") from None
     fit = _fit(question, question.in_body, given)
-    listed = getattr(fit, question.many)
-    return Asked([(name,) for name in listed] if len(question.of) == 1 else listed, _options(question, fit))
+    listed = getattr(fit, question.subject)
+    rows = [tuple(one) if isinstance(one, list) else (one,) for one in listed]
+    return Asked(rows, _options(question, fit))
 
 
 def _fit(question: Question, kind: type[Closed], given: Any) -> Closed:

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from .question import LONGEST_NAME, Closed, Question
 from .settings import ServeSettings
-from .table import LONGEST_NAME, Closed, Question
 
 __all__ = ["HANDLERS", "REFUSALS", "Error", "error_response", "json_response", "sentence", "shown", "too_late"]
 
@@ -68,7 +68,7 @@ def sentence(question: Question, kind: type[Closed], given: Any, error: Validati
     """Why what was given does not fit a type of a question."""
     properties = _properties(kind)
     if not isinstance(given, dict):
-        return f"the body must be a JSON object with the property {question.many!r}"
+        return f"the body must be a JSON object with the property {question.subject!r}"
     for parameter in given:
         if parameter not in properties:
             return f"there is no parameter {shown(parameter)}; there are {', '.join(properties)}"
@@ -86,14 +86,20 @@ def sentence(question: Question, kind: type[Closed], given: Any, error: Validati
         return f"{parameter} must be true or false, not {wrong}"
     if "maximum" in schema:
         return f"{parameter} must be a whole number between {schema['minimum']} and {schema['maximum']:,}, not {wrong}"
-    if parameter == question.many and len(place) == 1:
+    if parameter == question.subject and len(place) == 1:
         return f"{parameter!r} must be a list of 1 to {schema['maxItems']:,}"
     if parameter == "pairs" and len(place) == 2:
         return f"each of 'pairs' must be a list of two names, not {wrong}"
+    if parameter == "near" and len(place) == 2:
+        return f"each of 'near' must be a list of 1 to {schema['items']['maxItems']} names, not {wrong}"
+    if what == "string_pattern_mismatch":
+        return f"there is nothing to search for in {wrong}: give a part of an id, a label or a synonym"
     if what == "string_too_long":
         return f"a name has at most {LONGEST_NAME:,} characters, not {len(first['input']):,}"
     if what == "string_unicode":
         return f"{wrong} holds half of a surrogate pair and is no name"
+    if question.subject == "texts":
+        return f"what to search for is a text, not {wrong}"
     return f"a node is given by its name, a text, not by {wrong}"
 
 

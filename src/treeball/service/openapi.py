@@ -11,8 +11,8 @@ from pydantic.json_schema import models_json_schema
 from .._version import __version__
 from ..embedding import Embedding
 from .errors import REFUSALS, Error
+from .question import DOUBT_FIELD, Closed, Question, list_of
 from .resources import RESOURCES
-from .table import DOUBT_FIELD, Closed, Question, list_of
 
 __all__ = ["describe"]
 

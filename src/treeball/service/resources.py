@@ -10,8 +10,8 @@ from pydantic import Field
 from .._version import __version__
 from ..embedding import Embedding
 from ..types import Objective
+from .question import Closed
 from .settings import ServeSettings
-from .table import Closed
 
 __all__ = ["RESOURCES", "Info"]
 

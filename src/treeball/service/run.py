@@ -141,7 +141,7 @@ def mapped_app(folder: Path, settings: ServeSettings, title: str) -> ASGIApp:
 def _warm_up(embedding: Embedding, settings: ServeSettings) -> None:
     names = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
     for question in questions(embedding, settings):
-        columns = [[name] for name in names[: len(question.of)]]
+        columns = question.columns([("a",) if question.subject == "texts" else tuple(names[: len(question.of)])])
         options = {name: default for name, (_, default) in question.options.items()}
         for source in ("geometry", "hierarchy"):
             question.ask(embedding, *columns, **options | ({"source": source} if "source" in options else {}))
