@@ -52,7 +52,14 @@ def test_answers_carry_ids_and_labels(app):
         "parents": ["m"],
         "labels": {"m1": "Rock", "m": "Music"},
     }
-    assert ask(app, "/parent?node=Shop&from=hierarchy")[1] == {"node": "s", "parent": None, "labels": {"s": "Shop"}}
+    assert ask(app, "/parent?node=Shop&from=hierarchy")[1] == {
+        "node": "s",
+        "parent": None,
+        "parents": [],
+        "labels": {"s": "Shop"},
+    }
+    alike = ask(app, f"/similarity?a=Rock&b={quote('Twice [m2]')}")[1]
+    assert (alike["most_informative_ancestor"], alike["labels"]) == ("m", {"m1": "Rock", "m2": "Twice", "m": "Music"})
     path = ask(app, f"/path?a=Rock&b={quote('Twice [m2]')}&from=hierarchy")[1]
     assert path["labels"] == {"m1": "Rock", "m": "Music", "m2": "Twice"}
 

@@ -163,7 +163,11 @@ def due(embedding, question, names, source, k=5):
         case "is-ancestor":
             found = embedding.is_ancestor(*names, source)
             return {"is_ancestor": found.holds, "score": found.score}
-        case "parent" | "parents" | "children" | "ancestors":
+        case "parent":
+            return {"parent": embedding.parent_of(names[0], source), "parents": embedding.parents_of(names[0], source)}
+        case "similarity":
+            return embedding.similarity(*names).to_dict()
+        case "parents" | "children" | "ancestors":
             return {question: getattr(embedding, f"{question}_of")(names[0], source)}
     key = question.replace("-", "_")
     return {key: getattr(embedding, key)(*names, source)}
@@ -175,17 +179,20 @@ def test_answers_are_those_of_the_model(kind, tmp_path):
     embedding = MODELS[kind]()  # without a search tree, so that it compares all nodes
     names = list(embedding)
     rng = np.random.default_rng(0)
-    for question in ("neighbors", "parent", "parents", "children", "ancestors", *PAIRS):
-        of = {"is-ancestor": ("ancestor", "node")}.get(question, ("a", "b")) if question in PAIRS else ("node",)
+    for question in ("neighbors", "parent", "parents", "children", "ancestors", "similarity", *PAIRS):
+        is_pair = question in (*PAIRS, "similarity")
+        of = {"is-ancestor": ("ancestor", "node")}.get(question, ("a", "b")) if is_pair else ("node",)
         for source in ("geometry", "hierarchy"):
-            extra = {"k": 5} if question == "neighbors" else {}
+            extra = ({"k": 5} if question == "neighbors" else {}) | (
+                {} if question == "similarity" else {"from": source}
+            )
             rows = [[names[i] for i in rng.integers(0, len(names), len(of))] for _ in range(20)]
             expected = [dict(zip(of, row, strict=True)) | due(embedding, question, row, source) for row in rows]
             for row, answer in list(zip(rows, expected, strict=True))[:5]:
-                query = urlencode({**dict(zip(of, row, strict=True)), **extra, "from": source})
+                query = urlencode({**dict(zip(of, row, strict=True)), **extra})
                 assert ask(app, f"/{question}?{query}") == (200, answer)
-            many = {"pairs": rows} if question in PAIRS else {"nodes": [row[0] for row in rows]}
-            status, found = post(app, f"/{question}", {**many, **extra, "from": source})
+            many = {"pairs": rows} if is_pair else {"nodes": [row[0] for row in rows]}
+            status, found = post(app, f"/{question}", {**many, **extra})
             assert status == 200
             assert found["answers"] == expected
 
@@ -519,9 +526,9 @@ def test_slow_answers_run_out_of_time_and_are_not_worked_on_any_longer(mammals, 
     def slow(self, names, *_):
         parts.append(len(names))
         time.sleep(0.15)
-        return [None] * len(names)
+        return [[]] * len(names)
 
-    monkeypatch.setattr("treeball.embedding._answers.parent_of", slow)
+    monkeypatch.setattr("treeball.embedding._answers.parents_of", slow)
     refused(post(app, "/parent", {"nodes": list(mammals)[:1000]}), 503, "0.2 seconds")
     time.sleep(0.5)
     assert 1 <= len(parts) <= 3  # of 16
@@ -596,13 +603,13 @@ def test_questions_that_took_long_do_not_hold_up_others(mammals, tmp_path, monke
         until = time.thread_time() + 0.01
         while time.thread_time() < until:
             pass
-        return [None] * len(names)
+        return [[]] * len(names)
 
     def quick(self, names, *_):
         note()
         return [[]] * len(names)
 
-    monkeypatch.setattr("treeball.embedding._answers.parent_of", busy)
+    monkeypatch.setattr("treeball.embedding._answers.parents_of", busy)
     monkeypatch.setattr("treeball.embedding._answers.children_of", quick)
     for _ in range(3):
         assert ask(app, "/parent?node=dog.n.01")[0] == 200

@@ -33,6 +33,7 @@ from .plot import plot
 from .reproduce import reproduce
 from .search import search
 from .serve import serve
+from .similarity import similarity
 from .split import split
 from .suggest_parent import suggest_parent
 from .update import update
@@ -70,6 +71,7 @@ COMMANDS = {
         view,
         neighbors,
         distance,
+        similarity,
         ask,
         search,
         serve,

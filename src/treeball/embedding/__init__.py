@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from ._answers import Ancestry
     from ._embedding import Embedding
     from ._provenance import Clamped, LogEntry, Provenance
+    from ._similarity import Similarity
     from ._suggest_parent import Suggestion, suggest_parent
 
-__all__ = ["Ancestry", "Clamped", "Embedding", "LogEntry", "Provenance", "Suggestion", "suggest_parent"]
+__all__ = ["Ancestry", "Clamped", "Embedding", "LogEntry", "Provenance", "Similarity", "Suggestion", "suggest_parent"]
 
 __getattr__, __dir__ = lazy(
     __name__,
@@ -22,6 +23,7 @@ __getattr__, __dir__ = lazy(
         "Embedding": "_embedding",
         "LogEntry": "_provenance",
         "Provenance": "_provenance",
+        "Similarity": "_similarity",
         "Suggestion": "_suggest_parent",
         "suggest_parent": "_suggest_parent",
     },

@@ -23,6 +23,7 @@ from ..nearest import nearest_kept, nearest_nodes, nodes_within_reach
 from ..types import Floats, Ints, Mask, Source
 from ._above import Above, shown_above, shown_parents, upwards
 from ._filters import Filters, KeptByFilters
+from ._similarity import Similarity, similarities
 
 if TYPE_CHECKING:
     from . import Embedding
@@ -182,6 +183,11 @@ def outline(tree: Hierarchy, code: int, depth: int | None = None) -> Iterator[tu
         yield node, level
         if depth is None or level < depth:
             pending.extend((child, level + 1) for child in tree.children_of(node)[::-1].tolist())
+
+
+def similarity(embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Similarity]:
+    """How similar the two nodes of each pair are, by the hierarchy, and their distances."""
+    return similarities(embedding, _codes(embedding, first), _codes(embedding, second))
 
 
 def search(embedding: Embedding, texts: Sequence[str], k: int) -> list[list[Match]]:

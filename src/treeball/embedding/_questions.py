@@ -16,6 +16,7 @@ from ..words import count
 from . import _answers
 from ._answers import Ancestry
 from ._filters import Filters
+from ._similarity import Similarity
 
 __all__ = ["Questions"]
 
@@ -202,6 +203,19 @@ class Questions:
         """A node and all below it, each before its children; `depth` limits how many edges below."""
         _warn_of_illness(self, source)
         return self._one(_answers.subtree, name, source, depth)
+
+    @overload
+    def similarity(self, a: Hashable, b: Hashable) -> Similarity: ...
+    @overload
+    def similarity(self, a: Hashable | Several, b: Several) -> list[Similarity]: ...
+    @overload
+    def similarity(self, a: Several, b: Hashable | Several) -> list[Similarity]: ...
+    def similarity(self, a: Any, b: Any) -> Any:
+        """Path, Wu-Palmer, Lin and Resnik similarity of two nodes, told by the hierarchy, beside their distance.
+
+        See :class:`treeball.embedding.Similarity` for the formulas.
+        """
+        return self._pair(_answers.similarity, a, b)
 
     @overload
     def search(self, text: str, k: int = 10) -> list[Match]: ...

@@ -13,6 +13,7 @@ from ..engine.cpu import ancestry, graph, levels
 from ..errors import InputError
 from ..types import Codes, Mask, Pointers
 from ._edges import checked_codes, checked_edges, checked_weights
+from ._information import information_content
 from ._statistics import Statistics, statistics_of
 from .labels import Labels
 from .names import Names
@@ -247,6 +248,11 @@ class Hierarchy:
     def height(self) -> Codes:
         """Longest path down to a leaf in edges, int32 (n,)."""
         return _frozen(levels.height_above_leaves(self.topological_order, self.parent_ptr, self.parent_idx))
+
+    @cached_property
+    def information_content(self) -> NDArray[np.float64]:
+        """How much a node says, by its descendants (Seco et al. 2004), float64 (n,): 1 for a leaf, 0 for a root."""
+        return _frozen(information_content(self))
 
     @property
     def interval_in(self) -> Codes:

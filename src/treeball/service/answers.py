@@ -11,7 +11,18 @@ from ..embedding import Embedding, _answers
 from ..geometry.coordinates import to_kind
 from ..types import Source
 
-__all__ = ["distance", "is_ancestor", "neighbors", "relatives", "search", "subtree", "suggest_parent", "vector"]
+__all__ = [
+    "distance",
+    "is_ancestor",
+    "neighbors",
+    "parent",
+    "relatives",
+    "search",
+    "similarity",
+    "subtree",
+    "suggest_parent",
+    "vector",
+]
 
 Answers = list[dict[str, Any]]
 
@@ -36,6 +47,11 @@ def distance(embedding: Embedding, a: list[Any], b: list[Any], source: Source) -
     return [{"distance": d if math.isfinite(d) else None} for d in far]
 
 
+def similarity(embedding: Embedding, a: list[Any], b: list[Any]) -> Answers:
+    """Similarities by the hierarchy, and the distance."""
+    return [found.to_dict() for found in embedding.similarity(a, b)]
+
+
 def relatives(method: str, key: str) -> Callable[..., Answers]:
     """What answers a question about relatives: a function of `_answers`, and the property of its answers."""
 
@@ -43,6 +59,12 @@ def relatives(method: str, key: str) -> Callable[..., Answers]:
         return [{key: found} for found in getattr(_answers, method)(embedding, *names, source)]
 
     return ask
+
+
+def parent(embedding: Embedding, nodes: list[Any], source: Source) -> Answers:
+    """The one parent that stands first, None for none, and all of them."""
+    found = _answers.parents_of(embedding, nodes, source)
+    return [{"parent": parents[0] if parents else None, "parents": parents} for parents in found]
 
 
 def subtree(most: int) -> Callable[..., Answers]:

@@ -91,7 +91,7 @@ class Question:
         What a POST gets in the place of an answer to a question that has none.
     is_of_relatives
         Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
-    relatives
+    naming
         The property of an answer that is a node or a list of nodes; empty where there is none.
     at_once
         How many are answered between two looks at the clock.
@@ -108,7 +108,7 @@ class Question:
     answer: type[Closed]
     unanswered: type[Closed]
     is_of_relatives: bool = False
-    relatives: str = ""
+    naming: str = ""
     at_once: int = 64
 
     @property
@@ -128,6 +128,6 @@ class Question:
 
     def named(self, row: tuple[Any, ...], found: dict[str, Any]) -> list[Any]:
         """The nodes that an answer names, rows with a label of their own left out."""
-        value = found.get(self.relatives)
+        value = found.get(self.naming)
         asked = [] if self.subject == "texts" else row
         return [*asked, *(value if isinstance(value, list) else [] if value is None else [value])]

@@ -92,7 +92,9 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
 
     def relatives(path: str, of: str, summary: str, method: str, kind: Any) -> Question:
         key = path.replace("-", "_")
-        return made.question(path, of, summary, answers.relatives(method, key), source, {key: kind}, relatives=key)
+        return made.question(
+            path, of, summary, answers.relatives(method, key), source, {key: kind}, naming=key, of_relatives=True
+        )
 
     return (
         made.question(
@@ -106,7 +108,26 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
         made.question(
             "distance", "a b", "The distance of two nodes", answers.distance, source, {"distance": _MaybeNumber}
         ),
-        relatives("parent", "node", "The nearest parent, or the first", "parent_of", name | None),
+        made.question(
+            "similarity",
+            "a b",
+            "Path, Wu-Palmer, Lin and Resnik similarity of two nodes by the hierarchy, and their distance",
+            answers.similarity,
+            {},
+            {"distance": _Distance, "path": _Score, "wu_palmer": _Score, "lin": _Score, "resnik": _Score}
+            | {"most_informative_ancestor": name | None},
+            naming="most_informative_ancestor",
+        ),
+        made.question(
+            "parent",
+            "node",
+            "The nearest parent, or the first, and all of them",
+            answers.parent,
+            source,
+            {"parent": name | None, "parents": names},
+            naming="parents",
+            of_relatives=True,
+        ),
         relatives("parents", "node", "All parents", "parents_of", names),
         relatives("children", "node", "The children", "children_of", names),
         relatives("ancestors", "node", "All ancestors, the nearest first", "ancestors_of", names),
@@ -117,7 +138,8 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             answers.subtree(settings.max_answer),
             source | {"depth": (deep, None)},
             {"subtree": names, "depths": _Depths},
-            relatives="subtree",
+            naming="subtree",
+            of_relatives=True,
             at_once=1,
         ),
         made.question(
@@ -127,7 +149,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             answers.is_ancestor,
             source,
             {"is_ancestor": bool, "score": _Score},
-            relatives="",
+            of_relatives=True,
         ),
         relatives(
             "common-ancestor", "a b", "The nearest node above both, or one of them", "common_ancestor", name | None
@@ -193,16 +215,17 @@ class _Maker:
         options: Fields,
         answer: Fields,
         *,
-        relatives: str | None = None,
+        naming: str = "",
+        of_relatives: bool = False,
         subject: Subject | None = None,
         at_once: int = 64,
     ) -> Question:
-        """A question and its types; `relatives` is None where geometry cannot be wrong about it."""
+        """A question and its types; see :class:`Question`."""
         title, given = path.title().replace("-", ""), tuple(of.split())
         about: Subject = subject or ("nodes" if len(given) == 1 else "pairs")
         told = dict.fromkeys(given, {"near": self.names, "texts": str}.get(about, self.name))
         labelled = LABELS_FIELD if self._has_labels and about != "texts" else {}
-        doubt = {} if relatives is None else DOUBT_FIELD
+        doubt = DOUBT_FIELD if of_relatives else {}
         return Question(
             path,
             about,
@@ -214,8 +237,8 @@ class _Maker:
             create_model(f"{title}InBody", __base__=Closed, **({about: self._in_body(about)} | options)),
             create_model(f"{title}Answer", __base__=Closed, **(told | answer | labelled | doubt)),
             create_model(f"{title}Unanswered", __base__=Closed, **(told | ERROR_FIELD)),
-            relatives is not None,
-            relatives or "",
+            of_relatives,
+            naming,
             at_once,
         )
 
