@@ -93,7 +93,12 @@ def test_relatives(model, printed):
         "labels": {"cat02010": "Rock", "cat02": "Music", "cat02011": "Pop"},
     }
     record = json.loads(printed("ask", model, "parent", "Rock", "--json"))
-    assert record == {"node": "cat02010", "parent": "cat02", "labels": {"cat02010": "Rock", "cat02": "Music"}}
+    assert record == {
+        "node": "cat02010",
+        "parent": "cat02",
+        "parents": ["cat02"],
+        "labels": {"cat02010": "Rock", "cat02": "Music"},
+    }
     record = json.loads(printed("ask", model, "is-ancestor", "Shop", "Rock", "--json"))
     assert (record["is_ancestor"], record["labels"]) == (True, {"cat01": "Shop", "cat02010": "Rock"})
 

@@ -369,6 +369,7 @@ def test_ask(model, capsys):
     assert json.loads(said(["ask", model, "parent", "n0", "--json", "--from", "hierarchy"], capsys)) == {
         "node": "n0",
         "parent": None,
+        "parents": [],
     }
     assert json.loads(said(["ask", model, "path", "n4", "n5", "--json"], capsys))["path"] == ["n4", "n1", "n5"]
 

@@ -31,7 +31,8 @@ def ask(
     """Ask a model for the relatives of a node.
 
     The questions parent, parents, children, ancestors and subtree take any number of nodes; is-ancestor (ANCESTOR
-    NODE), common-ancestor and path take two, or more in pairs. Geometry tells relatives as they are where no pair is
+    NODE), common-ancestor and path take two, or more in pairs. To parent a node with several is answered by all of
+    them, the nearest first, in one line. Geometry tells relatives as they are where no pair is
     ill; that of a model with ill pairs answers with a warning, and --from hierarchy is right for all.
 
     Parameters
@@ -71,7 +72,7 @@ def ask(
             deep = {} if question != "subtree" else _depths(embedding, names[0], source, depth)
             print_json(_record(question, names, answer) | deep | spoken.labels(*nodes_named))
     elif question in ("parent", "common-ancestor"):
-        texts = ["none" if answer is None else spoken.shown(answer) for answer in answers]
+        texts = [", ".join(map(spoken.shown, _nodes_in(answer))) or "none" for answer in answers]
         rows = [(*map(spoken.shown, names), text) for names, text in zip(asked, texts, strict=True)]
         print_rows(None, rows if len(rows) > 1 else [(texts[0],)])
     elif question == "is-ancestor":
@@ -96,9 +97,7 @@ def _answers(
     first = [names[0] for names in asked]
     second = [names[-1] for names in asked]
     match question:
-        case "parent":
-            return _answers.parent_of(embedding, first, source)
-        case "parents":
+        case "parent" | "parents":
             return _answers.parents_of(embedding, first, source)
         case "children":
             return _answers.children_of(embedding, first, source)
@@ -120,6 +119,9 @@ def _record(question: Question, names: tuple[Any, ...], answer: Any) -> dict[str
         shown = {"ancestor": plain(names[0]), "node": plain(names[1])}
         return {**shown, key: answer.holds, "score": answer.score}
     shown = {"a": plain(names[0]), "b": plain(names[1])} if len(names) == 2 else {"node": plain(names[0])}
+    if question == "parent":  # one, and all of them: in a DAG there may be several
+        shown |= {"parent": plain(answer[0]) if answer else None}
+        key = "parents"
     return {**shown, key: [plain(name) for name in answer] if isinstance(answer, list) else plain(answer)}
 
 
