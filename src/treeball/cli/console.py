@@ -101,3 +101,15 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if sampled:
         rows.append(("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, 95 % intervals"))
     return rows
+
+
+def recorded_score_rows(scores: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """The scores that the record of a model has, in few rows; none where they are not known, or there is no pair."""
+    if not scores or any(scores.get(name) is None for name in ("map", "mean_rank", "illness")):
+        return []
+    sampled = scores.get("sampled")
+    over = f" ({sampled['nodes']:,} of {sampled['of']:,} nodes were ranked)" if sampled else ""
+    return [
+        ("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}{over}"),
+        ("ill pairs", f"{sum(scores['illness'].values()):,}"),
+    ]

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import print_json, print_table
+from .console import print_json, print_table, recorded_score_rows
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -92,8 +92,7 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     if made.clamped.at_radius is not None:
         rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
     scores = made.scores
-    if scores and scores["map"] is not None:
-        rows.append(("scores", f"MAP {scores['map']:.4f}, mean rank {scores['mean_rank']:.3f}"))
+    rows += recorded_score_rows(scores)
     certificate = Certificate.of_scores(scores)
     if certificate is not None:
         rows.append(("certificate", certificate.sentence()))

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import print_json, print_table, say
+from .console import print_json, print_table, recorded_score_rows, say
 from .suggest_parent import names_in
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def insert(
     if json:
         listed = (insertion.ill, insertion.without_place, insertion.fell_ill, insertion.healed_by_moving)
         mentioned = [one for some in listed for one in some]
-        print_json(insertion.to_dict() | Spoken(insertion.embedding.names, mentioned).labels(*mentioned))
+        scores = {"scores": insertion.embedding.provenance.scores}
+        print_json(insertion.to_dict() | scores | Spoken(insertion.embedding.names, mentioned).labels(*mentioned))
     else:
         _print(insertion)
     if insertion.embedding is embedding:
@@ -181,6 +182,8 @@ def _reparent(texts: list[str], renamed: list[str], names: Names) -> dict[Hashab
 
 
 def _print(insertion: Insertion) -> None:
+    from ..evaluation import Certificate
+
     rows = [("nodes", f"{len(insertion.embedding):,}")]
     if insertion.placed:
         placed = len(insertion.placed)
@@ -192,7 +195,8 @@ def _print(insertion: Insertion) -> None:
         ]
     if insertion.removed:
         rows.append(("removed", f"{insertion.removed:,}"))
-    print_table(rows)
+    scores = insertion.embedding.provenance.scores
+    print_table(rows + recorded_score_rows(scores))
     known = insertion.embedding.names
     _list("found no free place", insertion.without_place, known)
     _list("placed, but not nearest to the parent", insertion.ill, known)
@@ -200,6 +204,9 @@ def _print(insertion: Insertion) -> None:
     _list(f"had no room left for {'its' if len(insertion.full) == 1 else 'their'} new children", insertion.full, known)
     _list("moved to make room", insertion.moved_for_room, known)
     _list("moved to heal", insertion.healed_by_moving, known)
+    certificate = Certificate.of_scores(scores)
+    if certificate is not None:
+        print(certificate.sentence())
 
 
 def _list(what: str, names: list[Hashable], known: Names) -> None:

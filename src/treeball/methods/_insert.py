@@ -24,6 +24,7 @@ from ..words import count
 from ._fit import HEAL_UP_TO_NODES, fit
 from ._heal import heal
 from ._insert_check import fell_ill_because_of, parent_not_nearest
+from ._scores_after import renamed, scores_before
 from .construct import GOOD_ENOUGH
 from .make_room import make_room as make_room_for
 from .places import TIGHT, settle
@@ -183,6 +184,11 @@ def apply_edit(
 ) -> Insertion:
     """Give an embedding the hierarchy of an edit: loose nodes get places, the vectors of all others stay."""
     _require_fit_to_insert(embedding, heal_ill)
+    made = renamed(embedding, edit)
+    if made is not None and embedding.provenance.scores is not None:
+        insertion = Insertion(made, placed=[], ill=[], without_place=[], fell_ill=[], healed_by_moving=[])
+        record = embedding.provenance.with_log(insertion.note, insertion=insertion.to_dict())
+        return replace(insertion, embedding=made.with_provenance(record))
     with WorkProgress(silent=not progress) as work:
         insertion = _placed(embedding, edit, make_room, threads, work)
         if heal_ill and (insertion.fell_ill or insertion.ill):
@@ -195,7 +201,8 @@ def apply_edit(
     # The scores of the provenance are those of another hierarchy.
     # Of those that moved the record has the number: a list may be as long as the model.
     facts = {**insertion.to_dict(), "moved_for_room": len(insertion.moved_for_room)}
-    record = embedding.provenance.without_scores().with_log(insertion.note, insertion=facts)
+    remark, kept = scores_before(embedding.provenance.scores, evaluation)
+    record = embedding.provenance.without_scores().with_log(insertion.note + remark, insertion=facts, **kept)
     return replace(insertion, embedding=made.with_provenance(record.with_scores(evaluation)))
 
 
