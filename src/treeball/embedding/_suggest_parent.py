@@ -78,8 +78,8 @@ def suggest_parent(embedding: Embedding, near: Hashable | Sequence[Hashable], k:
     everyone = np.arange(len(embedding))
     squares = np.zeros(len(embedding))
     others = hierarchy.real_nodes()
-    for code in codes:
-        far = embedding.distances_between(np.full(len(embedding), code), everyone)
+    for code in codes.tolist():
+        far = embedding._distances_from(code)
         elsewhere = far[others[others != code]]
         far[code] = elsewhere.min() if elsewhere.size else 0.0
         squares += far**2

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from ..hierarchy.names import Names
 from .errors import sentence, shown
-from .question import Closed, Question
+from .question import MOST_NEAR, Closed, Question
 
 __all__ = ["Asked", "from_body", "from_query"]
 
@@ -45,6 +45,8 @@ def from_query(question: Question, query: bytes, names: Names) -> Asked:
     row = tuple(getattr(fit, name) for name in question.of)
     if question.subject == "near":
         row = tuple(names.listed(row[0]))
+        if len(row) > MOST_NEAR:
+            raise HTTPException(422, f"near has at most {MOST_NEAR} names, not {len(row):,}")
     return Asked([row], _options(question, fit))
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "LABELS",
     "LABELS_FIELD",
     "LONGEST_NAME",
+    "MOST_NEAR",
     "Closed",
     "Fields",
     "InQuery",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 1_024  # characters
+MOST_NEAR = 50  # nodes that a new one is said to be near to: each is compared with all others
 
 DOUBT, ERROR, LABELS = "doubt", "error", "labels"
 Fields = dict[str, Any]  # a type, or a type and what else there is to say of it, by the name of a field

@@ -15,6 +15,7 @@ from .question import (
     ERROR_FIELD,
     LABELS_FIELD,
     LONGEST_NAME,
+    MOST_NEAR,
     Closed,
     Fields,
     InQuery,
@@ -25,8 +26,6 @@ from .question import (
 from .settings import ServeSettings
 
 __all__ = ["questions"]
-
-_MOST_NEAR = 100  # nodes that a new one is said to be near to
 
 
 def _without_point(given: Any) -> Any:
@@ -134,7 +133,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
         made.question(
             "subtree",
             "node",
-            "A node and all below it, each before its children",
+            "A node and all below it, each after one of its parents",
             answers.subtree(settings.max_answer),
             source | {"depth": (deep, None)},
             {"subtree": names, "depths": _Depths},
@@ -262,7 +261,7 @@ class _Maker:
             case "pairs":
                 each, example = Annotated[self.names, Field(min_length=2, max_length=2)], [self._examples]
             case "near":
-                each, example = Annotated[self.names, Field(min_length=1, max_length=_MOST_NEAR)], [self._examples]
+                each, example = Annotated[self.names, Field(min_length=1, max_length=MOST_NEAR)], [self._examples]
             case "texts":
                 each, example = _Sought, [str(self._examples[0])]
         return list_of(each), Field(min_length=1, max_length=self._most, examples=[example])
