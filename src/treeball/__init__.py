@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from .io.model_file import load
     from .io.readers import ReadSettings, read
     from .io.vectors import import_vectors
+    from .matching import Alignment, align
     from .methods import FitSettings, Healing, Insertion, Method, Update, fit, heal, insert, register, update
     from .report.diagnose import Diagnosis, diagnose
 
 __all__ = [
+    "Alignment",
     "Bench",
     "Classification",
     "Comparison",
@@ -59,6 +61,7 @@ __all__ = [
     "TreeballError",
     "Update",
     "__version__",
+    "align",
     "bench",
     "compare",
     "diagnose",
@@ -81,6 +84,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "Alignment": "matching",
         "Bench": "experiments",
         "Classification": "evaluation",
         "Comparison": "evaluation",
@@ -102,6 +106,7 @@ __getattr__, __dir__ = lazy(
         "Suggestion": "embedding",
         "TreeballError": "errors",
         "Update": "methods",
+        "align": "matching",
         "bench": "experiments",
         "compare": "evaluation",
         "diagnose": "report.diagnose",
