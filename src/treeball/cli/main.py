@@ -14,6 +14,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
+from .align import align
 from .ask import ask
 from .bench import bench
 from .capacity import capacity
@@ -82,6 +83,7 @@ COMMANDS = {
         split,
         suggest_parent,
         compare,
+        align,
         bench,
         reproduce,
         doctor,
