@@ -27,7 +27,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from treeball.report import arcs, disk, figures, scene
+from treeball.report import arcs, disk, figures, groups, scene
+from treeball.report.table import Column
 
 Points = np.ndarray
 
@@ -250,10 +251,10 @@ def test_labels_touch_neither_each_other_nor_the_frame(embedding):
 
 
 def test_names_become_short_labels():
-    assert scene.display_name("aquatic_mammal.n.01") == "aquatic mammal"
-    assert scene.display_name("snake_case") == "snake_case"
-    assert scene.display_name(7) == "7"
-    assert len(scene.display_name("x" * 100)) == 26
+    assert groups.display_name("aquatic_mammal.n.01") == "aquatic mammal"
+    assert groups.display_name("snake_case") == "snake_case"
+    assert groups.display_name(7) == "7"
+    assert len(groups.display_name("x" * 100)) == 26
 
 
 def test_colours_follow_the_large_subtrees(embedding, hierarchy):
@@ -263,9 +264,48 @@ def test_colours_follow_the_large_subtrees(embedding, hierarchy):
     for child, parent in zip(*hierarchy.edges(), strict=True):
         assert parent == 0 or view.group[child] == view.group[parent]
     by_depth = scene.make_scene(embedding, None, colouring="depth")
-    assert by_depth.group_names == ("0", "1", "2", "3")
+    assert by_depth.group_names == ("0", "1", "2", "3", "other")
     assert np.array_equal(by_depth.group, hierarchy.depth)
-    assert len(disk.group_colours(by_depth)) == 4
+    assert len(disk.group_colours(by_depth)) == 5
+
+
+def test_a_branch_that_is_nearly_all_is_divided_into_its_own():
+    edges = trees.from_parents([0, 0, 1, 1, 1, 3, 3, 4, 4, 5, 5, 2])
+    hierarchy = Hierarchy.from_codes(range(edges.n), edges.child, edges.parent)
+    found = groups.groups_of(hierarchy, "subtree", np.ones(edges.n, bool), hierarchy.root)
+    assert found.names == ("3", "4", "5", "2", "other")
+    assert found.group.tolist() == [4, 4, 3, 0, 1, 2, 0, 0, 1, 1, 2, 2, 3]
+
+
+def test_a_column_gives_the_colours(embedding, hierarchy):
+    shown = np.ones(hierarchy.n_nodes, bool)
+    kinds = np.where(np.arange(hierarchy.n_nodes) % 2, 0.0, 1.0)
+    kinds[3] = np.nan
+    by_kind = groups.groups_of(hierarchy, Column("kind", kinds, ("odd", "even"), 39), shown, hierarchy.root)
+    assert by_kind.names == ("odd", "even", "no value")
+    assert by_kind.group[:5].tolist() == [1, 0, 1, 2, 1]
+    sizes = np.where(np.arange(hierarchy.n_nodes) < 10, np.nan, np.arange(hierarchy.n_nodes))
+    view = scene.make_scene(embedding, None, colouring=Column("size", sizes, None, 30))
+    assert (view.legend, view.is_scale) == ("size", True)
+    assert set(view.group[:10]) == {len(view.group_names) - 1}
+    assert (np.diff(view.group[10:]) >= 0).all()
+    assert np.bincount(view.group[10:]).min() >= 3
+    assert "up to 39" in view.group_names
+    words = words_of(figures.disk(embedding, colouring=Column("size", sizes, None, 30)))
+    assert "size" in words
+    assert "no value" in words
+
+
+def test_a_path_is_labelled_by_its_last_part():
+    edges = [("Garden > Tools", "Garden"), ("Garden > Tools > Saws", "Garden > Tools"), ("Gardening", "Garden")]
+    hierarchy = treeball.read(edges)
+    said = {hierarchy.names[code]: groups.label_of(hierarchy, code) for code in range(hierarchy.n_nodes)}
+    assert said == {
+        "Garden": "Garden",
+        "Garden > Tools": "Tools",
+        "Garden > Tools > Saws": "Saws",
+        "Gardening": "Gardening",
+    }
 
 
 def test_a_single_node_and_a_chain_can_be_drawn():
@@ -276,15 +316,15 @@ def test_a_single_node_and_a_chain_can_be_drawn():
         assert len(lines_of(figure, "edges")) >= edges.n - 1
 
 
-def test_other_dimensions_and_geometries_are_refused_with_a_remedy(hierarchy):
+def test_the_poincare_disk_refuses_other_dimensions_and_geometries_with_a_remedy(hierarchy):
     solid = Embedding(np.zeros((hierarchy.n_nodes, 3)), hierarchy)
     flat = Embedding(np.zeros((hierarchy.n_nodes, 2)), hierarchy, "euclidean")
-    with pytest.raises(InputError, match=r"this embedding has 3: fit one with dim 2 .* or plot its training"):
-        figures.disk(solid)
+    with pytest.raises(InputError, match=r"this embedding has 3: fit one with dim 2 .* spread out"):
+        figures.disk(solid, projection="disk")
     with pytest.raises(InputError, match="fit one with dim 2"):
         figures.two_disks(solid, solid, ["a", "b"])
     with pytest.raises(InputError, match="Euclidean"):
-        figures.disk(flat)
+        figures.disk(flat, projection="disk")
 
 
 # ---- several panels ----
@@ -447,9 +487,28 @@ def test_plot_writes_the_disk_and_the_trace_beside_the_user(folder, capsys):
     assert {path.name for path in folder.glob("*.*g")} == {"flat.png", "near.png", "near.svg", "traced-trace.png"}
 
 
+def test_a_title_is_what_was_asked_for(folder, monkeypatch):
+    drawn = []
+
+    def keep(figure, path):
+        drawn.append(words_of(figure))
+        return [path]
+
+    monkeypatch.setattr(figures, "save", keep)
+    plot(Path("flat.parquet"), title="My tree")
+    plot(Path("flat.parquet"), title="")
+    plot(Path("flat.parquet"))
+    plot(Path("traced.parquet"), trace=True, title="My training")
+    assert "My tree" in drawn[0]
+    assert not [words for words in drawn[1] if "MAP" in words]
+    assert [words for words in drawn[2] if words.startswith("poincare, 40 nodes: MAP")]
+    assert "My training" in drawn[3]
+
+
 def test_plot_refuses_before_it_writes(folder):
     for options, why in (
-        ({"model": Path("traced.parquet")}, "fit one with dim 2"),
+        ({"model": Path("traced.parquet"), "projection": "disk"}, "fit one with dim 2"),
+        ({"model": Path("traced.parquet"), "trace": True, "projection": "spread"}, "--projection cannot go"),
         ({"model": Path("flat.parquet"), "trace": True}, "--trace-every"),
         ({"model": Path("traced.parquet"), "trace": True, "focus": "node 1", "depth": 2}, "--focus and --depth"),
         ({"model": Path("flat.parquet"), "focus": "node 999"}, "node 999"),

@@ -1,4 +1,4 @@
-"""``treeball plot``: an embedding in the Poincaré disk, or the course of its training, as a figure or a moving one."""
+"""``treeball plot``: an embedding in a disk, or the course of its training, as a figure or a moving one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def plot(
     depth: int | None = None,
     inset: Annotated[bool, Parameter(negative="")] = False,
     colour: Literal["subtree", "depth"] = "subtree",
+    projection: Literal["auto", "disk", "spread"] = "auto",
     labels: bool = True,
+    title: str | None = None,
     animate: Path | None = None,
     fps: float = 12.0,
 ) -> int:
-    """Draw a model: a 2-d one in the Poincaré disk with its ill pairs in red, or the training of any model.
+    """Draw a model in a disk, with its ill pairs in red, or the course of its training.
 
     Parameters
     ----------
@@ -47,8 +49,13 @@ def plot(
         Enlarge the part with the most ill pairs.
     colour
         What colours stand for: the largest subtrees, or the depth.
+    projection
+        disk draws a 2-d model in the Poincaré disk, spread any model with distances from the centre to scale and
+        angles as wide as nodes need them; auto takes the first, unless it would show most nodes on the rim.
     labels
         Write the names of the largest subtrees where they do not overlap.
+    title
+        Words above the picture; by default the method, the size and the scores; "" for none.
     animate
         Moving picture of the training to write, ending in .gif or .mp4 (which needs ffmpeg); the model, of any
         dimension, must have been fitted with --snapshots.
@@ -59,7 +66,12 @@ def plot(
     from ..io.model_file import load
     from ..report import figures, style
 
-    disk_options = {"--focus": focus is not None, "--depth": depth is not None, "--inset": inset}
+    disk_options = {
+        "--focus": focus is not None,
+        "--depth": depth is not None,
+        "--inset": inset,
+        "--projection": projection != "auto",
+    }
     given = [name for name, is_given in disk_options.items() if is_given]
     if trace and given:
         raise InputError(
@@ -68,21 +80,26 @@ def plot(
     if animate is not None:
         still = [
             name
-            for name, is_given in {"--trace": trace, "--inset": inset, "-o": output is not None}.items()
+            for name, is_given in {
+                "--trace": trace,
+                "--inset": inset,
+                "--projection": projection != "auto",
+                "-o": output is not None,
+            }.items()
             if is_given
         ]
         if still:
             raise InputError(
                 f"{' and '.join(still)} cannot go with --animate, which writes one moving picture of the disk"
             )
-        return _animate(model, animate, focus, depth, colour, fps)
+        return _animate(model, animate, focus, depth, colour, title, fps)
     output = output or Path(f"{model.stem}-trace.png" if trace else f"{model.stem}.png")
     for target in style.targets(output):
         require_writable(target)
     with style.style():  # a missing library is reported before the work
         embedding = load(model)
     if trace:
-        figure = figures.trace(embedding)
+        figure = figures.trace(embedding, title=title)
     else:
         figure = figures.disk(
             embedding,
@@ -91,6 +108,8 @@ def plot(
             inset=inset,
             labels=labels,
             colouring=colour,
+            projection=None if projection == "auto" else projection,
+            title=title,
         )
     for path in figures.save(figure, output):
         say(f"wrote {path}")
@@ -98,7 +117,13 @@ def plot(
 
 
 def _animate(
-    model: Path, target: Path, focus: str | None, depth: int | None, colour: Literal["subtree", "depth"], fps: float
+    model: Path,
+    target: Path,
+    focus: str | None,
+    depth: int | None,
+    colour: Literal["subtree", "depth"],
+    title: str | None,
+    fps: float,
 ) -> int:
     from ..io.atomic import require_writable
     from ..io.model_file import load
@@ -115,7 +140,7 @@ def _animate(
         frames,
         embedding.hierarchy,
         target,
-        title=f"{model.stem}: {method}, {len(embedding):,} nodes",
+        title=f"{model.stem}: {method}, {len(embedding):,} nodes" if title is None else title,
         focus=_node(embedding, focus),
         depth=depth,
         colouring=colour,

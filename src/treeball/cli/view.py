@@ -1,11 +1,11 @@
-"""``treeball view``: a model as a page to walk through, in one HTML file."""
+"""``treeball view``: a model as a page to walk through, in one HTML file, or as a still picture of it."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,11 +13,16 @@ from ..errors import InputError
 from ..types import Objective
 from .console import say
 
+if TYPE_CHECKING:
+    from ..embedding import Embedding
+    from ..report.table import Column
+
 
 def view(
     model: Path,
     *,
     html: Annotated[Path | None, Parameter(alias="-o")] = None,
+    png: Path | None = None,
     open: bool | None = None,
     serve: Annotated[bool, Parameter(negative="")] = False,
     port: int = 0,
@@ -35,14 +40,17 @@ def view(
         Model file that treeball fit wrote.
     html
         Page to write; by default the name of the model with the ending .html, in the current directory.
+    png
+        Still picture to write, for which no browser is needed, but matplotlib; the page is then written only when
+        --html, --open or --serve asks for it.
     open
-        Open the page in the browser; by default only when --html is not given.
+        Open the page in the browser; by default only when neither --html nor --png is given.
     serve
         Serve the page on this machine until Ctrl-C, and write it only when --html is given.
     port
         Port for --serve; 0 takes a free one.
     title
-        Heading of the page; by default the name of the model.
+        Heading of the page or picture; by default the name of the model.
     table
         CSV, TSV or Parquet file whose first column names nodes, to colour them by one of its columns.
     column
@@ -54,29 +62,63 @@ def view(
     """
     from ..io.atomic import atomic_write, require_writable
     from ..io.model_file import load
-    from ..report.browser import make_page
-    from ..report.browser.table import read_column
+    from ..report.table import read_column
 
     if column is not None and table is None:
         raise InputError(f"--column {column} needs a table to take it from: give --table FILE too")
-    target = html or (None if serve else Path(f"{model.stem}.html"))
-    if target is not None:
-        require_writable(target, model, *([table] if table else []))
+    wants_browser = open if open is not None else html is None and png is None
+    target = html or (Path(f"{model.stem}.html") if not serve and (wants_browser or png is None) else None)
+    for output in filter(None, (target, png)):
+        require_writable(output, model, *([table] if table else []))
+    if png is not None:
+        _require_png(png)
     embedding = load(model)
     chosen = None if table is None else read_column(table, column, embedding.hierarchy)
     if chosen is not None:
         say(f"column {chosen.name!r}: {chosen.matched:,} of {len(embedding):,} nodes have a row")
-    page = make_page(embedding, title=title or model.stem, objective=objective, column=chosen, threads=threads)
+    heading = title or model.stem
+    if png is not None:
+        _draw(embedding, png, heading, objective, chosen, threads)
+    if target is None and not serve:
+        return 0
+    from ..report.browser import make_page
+
+    page = make_page(embedding, title=heading, objective=objective, column=chosen, threads=threads)
     if target is not None:
         with atomic_write(target) as temporary:
             temporary.write_text(page, "utf-8", newline="\n")
         say(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
-    wants_browser = open if open is not None else html is None
     if serve:
         return _serve(page, port, wants_browser)
     if wants_browser and target is not None:
         _open(target.resolve().as_uri())
     return 0
+
+
+def _require_png(path: Path) -> None:
+    """Refuse another ending, and a missing library, before the work."""
+    from ..report.style import style
+
+    if path.suffix.lower() != ".png":
+        raise InputError(f"--png {str(path)!r} does not end in .png: treeball plot -o writes .svg as well")
+    with style():
+        pass
+
+
+def _draw(
+    embedding: Embedding, path: Path, title: str, objective: Objective | None, column: Column | None, threads: int
+) -> None:
+    from ..report import figures
+
+    scores = embedding.evaluate(objective, threads=threads)
+    figure = figures.disk(
+        embedding,
+        evaluation=scores,
+        title=f"{title}: {figures.caption(embedding, scores)}",
+        colouring=column or "subtree",
+    )
+    figures.save(figure, path)
+    say(f"wrote {path}")
 
 
 def _serve(page: str, port: int, wants_browser: bool) -> int:

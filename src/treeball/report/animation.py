@@ -14,7 +14,8 @@ from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
 from ..io.atomic import atomic_write
 from .disk import Pen, draw_disk, group_legend, ill_legend
-from .scene import Colouring, Scene, scene_of
+from .groups import Colouring
+from .scene import Scene, scene_of
 from .snapshots import Frames
 from .style import ILL, INK, ORANGE, OTHER, SUBTREES, new_figure, style
 

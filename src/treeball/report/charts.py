@@ -116,10 +116,15 @@ def scores_by_dimension(lines: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def trace(embedding: Embedding) -> Figure:
+def trace(embedding: Embedding, *, title: str | None = None) -> Figure:
     """The course of a training: scores, illnesses, loss and radius against epochs, dilations as vertical lines.
 
-    The embedding must have been fitted with the setting ``trace_every``; the trace is kept in its model file.
+    Parameters
+    ----------
+    embedding
+        Fitted with the setting ``trace_every``; the trace is kept in its model file.
+    title
+        By default the method and the size; an empty text for none.
     """
     entries = embedding.provenance.trace
     if not entries:
@@ -154,7 +159,9 @@ def trace(embedding: Embedding) -> Figure:
             for note in decisions:
                 axes.axvline(note.epoch, color=OLIVE, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
         _write_notes(panels[5], decisions, entries)
-        figure.suptitle(_heading(embedding), x=0.012, ha="left", fontsize=10.5, fontweight="bold")
+        figure.suptitle(
+            _heading(embedding) if title is None else title, x=0.012, ha="left", fontsize=10.5, fontweight="bold"
+        )
         figure.tight_layout()
     return figure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from ..evaluation.illness import KINDS
 from ..types import Floats
 from .arcs import TOLERANCE, geodesics
-from .scene import MOST_DEPTHS, Scene
-from .style import GROUND, ILL, ILL_NAMES, INK, OTHER, RIM, SUBTREES
+from .groups import MOST_STEPS
+from .scene import Scene
+from .spread import spread_lines
+from .style import GROUND, ILL, ILL_NAMES, INK, OTHER, RIM, RING, SUBTREES
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -34,37 +36,50 @@ class Pen:
     ill: float
     dot: float
     growth: float
+    doublings: float
+    opacity: float
 
     @classmethod
     def for_disk(cls, inches: float, nodes: int, ill: int) -> Pen:
         """Thinner lines in smaller disks, for more nodes and for more ill pairs."""
         scale = (inches / 6.0) ** 0.6
-        crowding = float(np.clip((150.0 / max(nodes, 1)) ** 0.25, 0.3, 1.2))
+        crowding = float(np.clip((150.0 / max(nodes, 1)) ** 0.25, 0.2, 2.0))
         thinning = float(np.clip((40.0 / max(ill, 1)) ** 0.2, 0.25, 1.0))
         return cls(
             edge=0.9 * scale * crowding,
             ill=max(0.3, 1.6 * scale * thinning),
             dot=2.0 * scale * crowding,
             growth=0.42 * scale * crowding**0.5,
+            doublings=float(np.log2(max(nodes, 2))),
+            # Through many lines the few wide ones stay to be seen.
+            opacity=float(np.clip(0.6 * (1_500.0 / max(nodes, 1)) ** 0.25, 0.2, 0.6)),
         )
 
     def larger(self, factor: float) -> Pen:
         """The pen for an enlarged part of the picture."""
-        return Pen(self.edge * factor, self.ill * factor, self.dot * factor, self.growth * factor)
+        return replace(
+            self,
+            edge=self.edge * factor,
+            ill=self.ill * factor,
+            dot=self.dot * factor,
+            growth=self.growth * factor,
+        )
 
     def dot_radius(self, doublings: float) -> float:
-        """Radius in points of a dot whose subtree has 2^doublings nodes."""
-        return self.dot / 2 + self.growth * doublings
+        """Radius in points of a dot whose subtree has 2^doublings nodes: the few large ones stand out of the many."""
+        return self.dot / 2 + self.growth * doublings * min(1.0, doublings / self.doublings)
 
 
 def group_colours(scene: Scene) -> Floats:
-    """Colours (groups, 4) of the subtrees, grey for those without one; a light-to-dark scale for depths."""
+    """Colours (groups, 4): apart from each other, or a light-to-dark scale; grey for those that belong to none."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba_array
 
-    if scene.colouring == "depth":
-        return np.asarray(colormaps["viridis"](np.linspace(0.0, 0.92, MOST_DEPTHS))[: len(scene.group_names)])
-    return np.asarray(to_rgba_array([*SUBTREES[: len(scene.group_names) - 1], OTHER]))
+    groups = len(scene.group_names) - 1
+    if scene.is_scale:
+        steps = colormaps["viridis"](np.linspace(0.0, 0.92, MOST_STEPS))[:groups]
+        return np.concatenate([np.asarray(steps).reshape(-1, 4), to_rgba_array([OTHER])])
+    return np.asarray(to_rgba_array([*SUBTREES[:groups], OTHER]))
 
 
 def draw_disk(axes: Axes, scene: Scene, pen: Pen) -> None:
@@ -74,7 +89,32 @@ def draw_disk(axes: Axes, scene: Scene, pen: Pen) -> None:
     axes.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
     axes.set_axis_off()
     axes.add_patch(Circle((0, 0), 1.0, facecolor=GROUND, edgecolor=RIM, linewidth=0.8, zorder=0))
+    _draw_rings(axes, scene)
     _draw_marks(axes, scene, pen, TOLERANCE, None)
+
+
+def _draw_rings(axes: Axes, scene: Scene) -> None:
+    """Circles at round distances from the centre, each with its number, where distances are drawn to scale."""
+    from matplotlib.patches import Circle
+    from matplotlib.ticker import MaxNLocator
+
+    if not scene.reach:
+        return
+    for distance in MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0.0, scene.reach):
+        radius = distance / scene.reach
+        if 0.0 < radius < 0.97:
+            axes.add_patch(Circle((0, 0), radius, fill=False, edgecolor=RING, linewidth=0.6, zorder=0.5, gid="ring"))
+            axes.text(
+                0.0,
+                radius,
+                f"{distance:g}",
+                fontsize=6.0,
+                color=OTHER,
+                ha="center",
+                va="center",
+                zorder=5.5,
+                bbox={"boxstyle": "square,pad=0.1", "facecolor": GROUND, "alpha": 0.7, "linewidth": 0},
+            )
 
 
 def draw_window(axes: Axes, disk: Axes, scene: Scene, pen: Pen, window: Window) -> None:
@@ -138,7 +178,7 @@ def _draw_marks(axes: Axes, scene: Scene, pen: Pen, tolerance: float, window: Wi
     child, parent = scene.child[seen], scene.parent[seen]
     lines = edge_lines(scene, child, parent, tolerance)
     paint = colours[scene.group[child]]
-    paint[:, 3] = 0.6
+    paint[:, 3] = pen.opacity
     axes.add_collection(
         LineCollection(
             lines,
@@ -158,9 +198,11 @@ def _draw_marks(axes: Axes, scene: Scene, pen: Pen, tolerance: float, window: Wi
 
 
 def edge_lines(scene: Scene, start: NDArray[np.int64], end: NDArray[np.int64], tolerance: float) -> list[Floats]:
-    """Polylines between nodes: geodesics, or straight lines in Euclidean space."""
-    if scene.flat:
+    """Polylines between nodes, as the scene has its edges."""
+    if scene.lines == "straight":
         return list(np.stack([scene.points[start], scene.points[end]], axis=1))
+    if scene.lines == "spread":
+        return spread_lines(scene.points[start], scene.points[end])
     return geodesics(scene.points[start], scene.points[end], tolerance)
 
 
@@ -237,17 +279,17 @@ def ill_legend(axes: Axes, scene: Scene, **where: Any) -> Legend:
 
 
 def group_legend(axes: Axes, scene: Scene, **where: Any) -> Legend:
-    """The legend of the colours: the subtrees or depths that are shown."""
+    """The legend of the colours that are shown."""
     from matplotlib.lines import Line2D
 
     colours = group_colours(scene)
     present, counts = np.unique(scene.group[scene.nodes], return_counts=True)
     # The root alone belongs to no subtree; that needs no line in the legend.
     few = (present == len(scene.group_names) - 1) & (counts < 0.01 * counts.sum())
-    present = present[~few] if scene.colouring == "subtree" else present
+    present = present[~few] if scene.legend == "subtree of" else present
     marks: list[Artist] = [Line2D([], [], color=colours[i], marker="o", markersize=5, linewidth=1.2) for i in present]
     words = [scene.group_names[i] for i in present]
-    return _legend(axes, marks, words, "depth" if scene.colouring == "depth" else "subtree of", where)
+    return _legend(axes, marks, words, scene.legend, where)
 
 
 def _legend(axes: Axes, marks: list[Artist], words: list[str], title: str, where: dict[str, Any]) -> Legend:

@@ -22,8 +22,10 @@ from ..types import Geometry, Objective
 from .arcs import geodesics
 from .charts import illness_by_setting, scores_by_dimension, scores_by_setting, trace
 from .disk import Pen, Window, draw_disk, draw_window, group_legend, ill_legend
+from .groups import Colouring, display_name
 from .labels import place_labels
-from .scene import Colouring, Scene, densest_window, disk_points, display_name, make_scene
+from .scene import Scene, densest_window, disk_points, make_scene
+from .spread import Projection, require_plane, shows_vectors
 from .style import ILL, ILL_NAMES, new_figure, save, style
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
 __all__ = [
+    "caption",
     "disk",
     "illness_by_setting",
     "learning_process",
@@ -58,13 +61,14 @@ def disk(
     depth: int | None = None,
     labels: bool = True,
     colouring: Colouring = "subtree",
+    projection: Projection | None = None,
 ) -> Figure:
-    """A 2-d embedding in the Poincaré disk, its ill pairs in red.
+    """An embedding in the disk, its ill pairs in red.
 
     Parameters
     ----------
     embedding
-        Two-dimensional, of the geometry poincare or lorentz.
+        Of any dimension and geometry.
     evaluation
         Scores of this embedding, if they are at hand; by default they are computed. False draws no ill pairs.
     title
@@ -78,13 +82,18 @@ def disk(
     labels
         Write names where they do not overlap, the largest subtrees first.
     colouring
-        What colours stand for: the largest subtrees, or the depth.
+        What colours stand for: the largest subtrees, the depth, or a column of a table, see
+        :func:`treeball.report.table.read_column`.
+    projection
+        ``"disk"``, the Poincaré disk, for two hyperbolic dimensions, or ``"spread"``: distances from the centre to
+        scale, and angles as wide as nodes need them. By default the first, unless it would show most nodes on the rim.
     """
-    disk_points(embedding)  # refuse before the work of ranking
+    if projection == "disk":
+        require_plane(embedding)  # refuse before the work of ranking
     if evaluation is None:
         evaluation = embedding.evaluate()
     scores = evaluation or None
-    scene = make_scene(embedding, scores, focus=focus, depth=depth, colouring=colouring)
+    scene = make_scene(embedding, scores, focus=focus, depth=depth, colouring=colouring, projection=projection)
     title = _title(embedding, scores, focus, depth) if title is None else title
     with style():
         side, column = 6.4, 2.7 if inset else 2.3
@@ -107,13 +116,13 @@ def disk(
             ill_legend(words, scene, loc="upper left", bbox_to_anchor=(0.0, below))
             below -= 1.0 / side
         group_legend(words, scene, loc="upper left", bbox_to_anchor=(0.0, below))
-        _note_hidden(words, scene, scores, (column + _MARGIN) / side if low else 0.0)
+        _note(words, scene, embedding, scores, (column + _MARGIN) / side if low else 0.0)
         if title:
             _text(figure, _MARGIN, side + 2 * _MARGIN + 0.2, title, fontsize=10.5, fontweight="bold", va="top")
         if labels:
             bounds = (disk_x - 0.17, 0.03, disk_x + side + 0.5 * _MARGIN, side + 1.6 * _MARGIN)
             pixels = [value * figure.dpi for value in bounds]
-            place_labels(axes, scene, embedding.hierarchy.names, pen, _ill_crowd(scene), pixels)
+            place_labels(axes, scene, embedding.hierarchy, pen, _ill_crowd(scene), pixels)
     return figure
 
 
@@ -242,10 +251,16 @@ def _text(figure: Figure, x: float, y: float, words: str, **look: object) -> Non
     figure.text(x / across, y / up, words, **look)  # type: ignore[arg-type]
 
 
-def _title(embedding: Embedding, scores: Evaluation | None, focus: Hashable | None, depth: int | None) -> str:
+def caption(embedding: Embedding, scores: Evaluation | None) -> str:
+    """The method, the size and the scores of an embedding, for a title."""
     words = f"{embedding.provenance.method or embedding.geometry}, {len(embedding):,} nodes"
     if scores is not None and not np.isnan(scores.map):
         words += f": MAP {scores.map:.3f}, mean rank {scores.mean_rank:.2f}"
+    return words
+
+
+def _title(embedding: Embedding, scores: Evaluation | None, focus: Hashable | None, depth: int | None) -> str:
+    words = caption(embedding, scores)
     if focus is not None:
         words += f"; seen from {display_name(focus)}"
     if depth is not None:
@@ -253,16 +268,26 @@ def _title(embedding: Embedding, scores: Evaluation | None, focus: Hashable | No
     return words
 
 
-def _note_hidden(axes: Axes, scene: Scene, scores: Evaluation | None, height: float) -> None:
-    """Say what the legend does not count: ill pairs outside the picture, or nodes that were never ranked."""
+def _note(axes: Axes, scene: Scene, embedding: Embedding, scores: Evaluation | None, height: float) -> None:
+    """Say what the picture does not: how it is to be read, ill pairs outside it, or nodes that were never ranked."""
     notes = []
+    if scene.lines == "spread" and shows_vectors(embedding):
+        notes.append(
+            "Spread out: distances from the centre\nare to scale; angles are widened where\n"
+            "nodes crowd, in the order they have."
+        )
+    elif scene.lines == "spread":
+        notes.append(
+            f"Spread out: each node is as far from the\nmiddle one as in {embedding.dim} dimensions; the\n"
+            "order around it is the tree's."
+        )
     if scene.hidden_ill:
         notes.append(f"{scene.hidden_ill:,} more ill pairs outside\nthe part shown")
     if scores is not None and not scores.ranking.is_exact:
         notes.append(
             f"ill pairs of {scores.ranking.sources.size:,} sampled\nnodes out of {scores.ranking.population:,}"
         )
-    axes.text(0.0, height, "\n".join(notes), transform=axes.transAxes, fontsize=8, color="#666666", va="bottom")
+    axes.text(0.0, height, "\n\n".join(notes), transform=axes.transAxes, fontsize=8, color="#666666", va="bottom")
 
 
 def _window(scene: Scene) -> Window:

@@ -9,24 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Floats
-from .scene import Scene, display_name
+from .groups import label_of
+from .scene import Scene
 from .style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..hierarchy.names import Names
+    from ..hierarchy import Hierarchy
     from .disk import Pen
 
 _MOST_LABELS = 32
 _MOST_TRIED = 150
+_SMALLEST_SHARE = 0.02  # of all nodes in a subtree that is labelled in a disk without empty places
 _MOST_CROWD = 10_000  # places that stand for all when there are more
 _GAP = 2.0  # points between a dot and its label
 _SIZE = 7.5
 _AIR = np.array([-2.0, -1.0, 2.0, 1.0])  # pixels around a label
 
 
-def place_labels(axes: Axes, scene: Scene, names: Names, pen: Pen, crowd: Floats, bounds: Sequence[float]) -> int:
+def place_labels(
+    axes: Axes, scene: Scene, hierarchy: Hierarchy, pen: Pen, crowd: Floats, bounds: Sequence[float]
+) -> int:
     """Label the largest subtrees at one of eight places around their dots; returns how many found room.
 
     A place is refused when its box leaves `bounds` or meets another label or labelled dot; of those left, the one
@@ -51,6 +55,8 @@ def place_labels(axes: Axes, scene: Scene, names: Names, pen: Pen, crowd: Floats
     tried = scene.nodes[:_MOST_TRIED]
     if scene.nodes.size > _MOST_TRIED:
         tried = tried[scene.extent[tried] > 1]  # a few leaves out of hundreds would be labelled by chance
+        if scene.reach:  # there are nodes everywhere, and a label hides some
+            tried = tried[scene.extent[tried] >= _SMALLEST_SHARE * scene.nodes.size]
     dots = axes.transData.transform(scene.points[scene.nodes])
     crowd = np.concatenate([dots, axes.transData.transform(crowd)]) if crowd.size else dots
     crowd = crowd[:: 1 + len(crowd) // _MOST_CROWD]
@@ -59,7 +65,7 @@ def place_labels(axes: Axes, scene: Scene, names: Names, pen: Pen, crowd: Floats
     for code in tried.tolist():
         if placed == _MOST_LABELS:
             break
-        text = display_name(names.called([code])[0])
+        text = label_of(hierarchy, code)
         if not text:
             continue
         width, height, _ = measure(text, font, False)

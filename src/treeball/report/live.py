@@ -19,9 +19,9 @@ from ..hierarchy import Hierarchy
 from ..web import LocalServer, html_response
 from ..words import json_number
 from ..workers import Throttle
+from .groups import groups_of
 from .live_page import make_page
 from .plane import Plane
-from .scene import group_by_subtree
 
 if TYPE_CHECKING:
     from ..methods.observe import Moment
@@ -184,13 +184,13 @@ def _tree_record(hierarchy: Hierarchy, shown: NDArray[np.int64]) -> dict[str, An
     place = np.full(hierarchy.n_nodes, -1, np.int64)
     place[shown] = np.arange(shown.size)
     parent = hierarchy.primary_parent[shown].astype(np.int64)
-    group, names = group_by_subtree(hierarchy)
+    groups = groups_of(hierarchy, "subtree", np.ones(hierarchy.n_nodes, np.bool_), hierarchy.root)
     extent = (hierarchy.interval_out - hierarchy.interval_in)[shown]
     return {
         "parent": np.where(parent >= 0, place[parent], -1).tolist(),
         "name": hierarchy.names.called(shown),
         "size": np.log2(extent).round(1).tolist(),
-        "group": group[shown].tolist(),
-        "groups": list(names),
+        "group": groups.group[shown].tolist(),
+        "groups": list(groups.names),
         "kinds": list(KINDS),
     }

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which stay apart for the colour-blind, less their red, which is kept for what is ill, and
 # less their yellow, which is lost on white.
 BLUE, GREEN, ORANGE, SKY, PINK, OLIVE = "#0072b2", "#009e73", "#e69f00", "#56b4e9", "#b583c9", "#7a7a2e"
-SUBTREES = (BLUE, ORANGE, GREEN, SKY, PINK, OLIVE)
+SLATE, SAND = "#4a5a74", "#b98a5e"
+SUBTREES = (BLUE, ORANGE, GREEN, SKY, PINK, OLIVE, SLATE, SAND)
 OTHER = "#8c8c8c"
-INK, RIM, GROUND = "#222222", "#b0b0b0", "#fbfbfb"
+INK, RIM, RING, GROUND = "#222222", "#b0b0b0", "#e6e6e6", "#fbfbfb"
 # All red, and apart by lightness, which everybody sees.
 ILL = {"capacity": "#f0231a", "intra_subtree": "#ff9d80", "inter_subtree": "#a0000f"}
 ILL_NAMES = {"capacity": "capacity", "intra_subtree": "intra-subtree", "inter_subtree": "inter-subtree"}

@@ -72,9 +72,29 @@ def test_a_table_gives_the_colours(model: Path, capsys: pytest.CaptureFixture[st
     assert "2 of 6 nodes have a row" in capsys.readouterr().err
 
 
+def test_a_still_picture_needs_no_browser(model: Path, opened: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    Path("sizes.csv").write_text("name,size\ndog,3\ncat,2\n")
+    assert run(["view", str(model), "--png", "animals.png", "--table", "sizes.csv", "--title", "Animals"]) == 0
+    assert Path("animals.png").read_bytes().startswith(b"\x89PNG")
+    assert not Path("animals.html").exists()
+    assert opened == []
+    assert capsys.readouterr().err.splitlines() == [
+        "column 'size': 2 of 6 nodes have a row",
+        "wrote animals.png",
+    ]
+    assert run(["view", str(model), "--png", "animals.png", "--html", "page.html"]) == 0
+    assert Path("page.html").exists()
+    assert opened == []
+    assert run(["view", str(model), "--png", "animals.png", "--open"]) == 0
+    assert opened == [Path("animals.html").resolve().as_uri()]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--png", "picture.svg"], "does not end in .png"),
+        (["--png", "nowhere/picture.png"], "nowhere"),
         (["--column", "size"], "--table"),
         (["--table", "absent.csv"], "no file 'absent.csv'"),
         (["--html", "nowhere/page.html"], "nowhere"),

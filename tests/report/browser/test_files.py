@@ -14,7 +14,7 @@ import pytest
 
 import treeball
 from treeball.report.browser import write_page
-from treeball.report.browser.table import read_column
+from treeball.report.table import read_column
 
 from .driver import View
 from .test_browsing import drawn, pixels

@@ -24,7 +24,7 @@ from treeball.report.browser.companion import companion, sampled_map
 from treeball.report.browser.facts import measure
 from treeball.report.browser.order import level_order
 from treeball.report.browser.places import Places, places_of_vectors
-from treeball.report.browser.table import read_column
+from treeball.report.table import read_column
 
 
 def hierarchy_of(edges: trees.Edges) -> treeball.Hierarchy:

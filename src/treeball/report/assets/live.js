@@ -70,10 +70,10 @@ function tell(phase) {
 
 /** @param {TreeRecord} record */
 function describe(record) {
-  record.group.forEach((group, i) => { record.group[i] = group === record.groups.length - 1 ? 6 : group; });
+  record.group.forEach((group, i) => { record.group[i] = group === record.groups.length - 1 ? 8 : group; });
   record.groups.forEach((name, i) => {
     const last = i === record.groups.length - 1;
-    if (!last || record.group.includes(6)) $('groups').append(entry(last ? 'g6' : 'g' + i, name));
+    if (!last || record.group.includes(8)) $('groups').append(entry(last ? 'g8' : 'g' + i, name));
   });
   return record;
 }
@@ -141,7 +141,7 @@ function palette() {
   const get = (name) => style.getPropertyValue('--' + name).trim();
   return {
     disk: get('disk'), rim: get('rim'), line: get('line'), faint: get('faint'), curve: get('curve'),
-    kinds: [0, 1, 2].map((i) => get('kind-' + i)), groups: [0, 1, 2, 3, 4, 5, 6].map((i) => get('group-' + i)),
+    kinds: [0, 1, 2].map((i) => get('kind-' + i)), groups: [0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => get('group-' + i)),
   };
 }
 
@@ -163,7 +163,7 @@ function drawDisk(colours) {
   const { tree, state, now } = picture;
   const n = tree.parent.length, thin = Math.max(0.35, Math.min(1.2, 22 / Math.sqrt(n)));
   pen.globalAlpha = 0.55; pen.lineWidth = thin;
-  for (let group = 0; group < 7; group++) {
+  for (let group = 0; group < 9; group++) {
     pen.strokeStyle = colours.groups[group];
     pen.beginPath();
     for (let i = 0; i < n; i++) if (tree.group[i] === group && tree.parent[i] >= 0) edge(pen, picture, i, tree.parent[i], x0, y0, radius);

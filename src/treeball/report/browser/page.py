@@ -11,13 +11,14 @@ from ..._version import __version__
 from ...io.atomic import atomic_write
 from ...types import Objective
 from ...words import json_number
+from ..spread import shows_vectors
+from ..table import Column
 from ..templates import asset, render, script, trusted
 from . import packing
 from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
 from .order import LevelOrder, level_order
-from .places import Places, places_of_vectors, shows_vectors
-from .table import Column
+from .places import Places, places_of_vectors
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
@@ -83,7 +84,7 @@ def make_page(
     objective
         Which pairs can be ill; by default what the embedding was made for.
     column
-        A column to colour nodes by; see :func:`treeball.report.browser.table.read_column`.
+        A column to colour nodes by; see :func:`treeball.report.table.read_column`.
     threads
         0 uses all cores.
     """

@@ -27,11 +27,6 @@ class Places:
     length: Floats
 
 
-def shows_vectors(embedding: Embedding) -> bool:
-    """Whether the picture can be the vectors themselves: two hyperbolic dimensions."""
-    return embedding.dim == 2 and embedding.space.is_hyperbolic
-
-
 def places_of_vectors(embedding: Embedding) -> Places:
     """Places of 2-d hyperbolic vectors, in the order of the hierarchy's codes."""
     points = embedding.ball()

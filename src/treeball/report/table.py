@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ...errors import InputError
-from ...hierarchy import Hierarchy
+from ..errors import InputError
+from ..hierarchy import Hierarchy
 
 MOST_CATEGORIES = 8
 
