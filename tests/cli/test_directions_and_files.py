@@ -45,6 +45,28 @@ def test_new_nodes_with_the_parent_first(model: Path, tmp_path: Path) -> None:
     assert edges == {*TREE, ("new1", "n5"), ("new2", "n6"), ("new3", "new1")}
 
 
+def test_insert_and_held_out_pairs_say_what_was_read(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.csv").write_text("parent,child\nn5,new1\nn6,new2\nnew1,new3\nn6,new2\n")
+    assert main(["insert", str(model), str(tmp_path / "new.csv"), "-o", str(tmp_path / "more.parquet"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("3 edges between 5 nodes read as parent -> child, 1 repair (1 duplicate edge)\n")
+    json.loads(said.out)  # what was read is no part of the answer
+    (tmp_path / "held.tsv").write_text("n4\tn1\nn8\tn2\n")
+    (tmp_path / "chosen.csv").write_text("parent,child\nn3,n11\n")
+    files = ["--held-out", str(tmp_path / "held.tsv"), "--validation", str(tmp_path / "chosen.csv")]
+    assert main(["evaluate", str(model), *files]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines()[:2] == [
+        "held-out pairs: 2 edges between 4 nodes read as child -> parent, 0 repairs",
+        "validation pairs: 1 edge between 2 nodes read as parent -> child, 0 repairs",
+    ]
+    (tmp_path / "next.csv").write_text("child,parent\n" + "".join(f"{child},{above}\n" for child, above in TREE[:-1]))
+    assert main(["update", str(model), str(tmp_path / "next.csv"), "--dry-run"]) == 0
+    assert "39 nodes, 38 edges read as child -> parent, 1 root (n0), 0 repairs" in capsys.readouterr().err
+
+
 def test_several_files_make_one_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "categories.csv").write_text("id,parent_id,name\n1,,Home\n2,1,Kitchen\n3,1,Garden\n")
     (tmp_path / "products.csv").write_text("sku,category_id\nx1,2\nx2,2\nx3,3\nx3,2\n")

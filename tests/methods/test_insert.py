@@ -408,8 +408,7 @@ def test_among_ancestors_the_command_warns_and_does_not_heal(model, mammals, cap
     Path("new.csv").write_text(f"child,parent\nfresh,{mammals.names[10]}\n")
     assert run(["insert", "model.parquet", "new.csv", "--heal", "-o", "out.parquet"]) == 2
     error = capsys.readouterr().err
-    assert "objective ancestors: insert without it" in error
-    assert error.count("\n") == 1
+    assert "objective ancestors: insert without it" in error.splitlines()[-1]
     assert not Path("out.parquet").exists()
     assert run(["insert", "model.parquet", "new.csv", "-o", "out.parquet"]) == 0
     assert "warning: this model is made for the objective ancestors" in capsys.readouterr().err
@@ -443,9 +442,10 @@ def test_bad_edges_are_refused_in_one_sentence(model, mammals, capsys, content, 
     roots_child = next(n for n in names[2:] if mammals.parent_of(n) != names[1] and n != mammals.hierarchy.root)
     Path("bad.csv").write_text(content.replace("{1}", names[1]).replace("{2}", roots_child))
     assert run(["insert", "model.parquet", "bad.csv", "-o", "out.parquet"]) == 2
-    error = capsys.readouterr().err
+    *before, error = capsys.readouterr().err.splitlines()
     assert said in error
-    assert error.count("\n") == 1
+    assert all(" read as " in line for line in before)  # what was read, if that was possible
+    assert len(before) <= 1
     assert sorted(path.name for path in Path().iterdir()) == ["bad.csv", "model.parquet"]
 
 

@@ -99,7 +99,10 @@ def evaluate(
     if held_out is not None:
         from ..evaluation import evaluate_held_out
 
-        result = evaluate_held_out(embedding, held_out, objective, seed=seed, threads=threads, **of_pairs)
+        pairs = _read_pairs(held_out, "held-out pairs")
+        if validation is not None:
+            of_pairs["validation"] = _read_pairs(validation, "validation pairs")
+        result = evaluate_held_out(embedding, pairs, objective, seed=seed, threads=threads, **of_pairs)
         if json:
             print_json(result.to_dict())
         else:
@@ -124,6 +127,16 @@ def evaluate(
     if evaluation.certificate is not None:
         print(evaluation.certificate.sentence())
     return verdict
+
+
+def _read_pairs(path: Path, what: str) -> Hierarchy:
+    """The pairs of a file; says what it was read as."""
+    from ..evaluation._given_pairs import read_pairs
+
+    pairs = read_pairs(path)
+    if pairs.report is not None:
+        say(f"{what}: {pairs.report.headline_of_edges()}")
+    return pairs
 
 
 def _verdict(score: float, least: float | None, ill: int = 0, most: int | None = None) -> int:

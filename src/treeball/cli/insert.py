@@ -89,6 +89,8 @@ def insert(
     embedding = load(model)
     names = embedding.names
     found = None if edges is None else read_edges(edges, reading)
+    if found is not None and found.report is not None:
+        say(found.report.summary_of_edges())
     if name is not None and near is not None:
         pair = (name, _parent_from(embedding, name, near))
         found = NewEdges([pair]) if found is None else found.with_pair(*pair)

@@ -70,7 +70,10 @@ def update(
     if not dry_run:
         require_writable(output, str(model), export)
     embedding = load(model)
-    changes = plan_update(embedding, read(export, settings=reading), force=force)
+    after = read(export, settings=reading)
+    if after.report is not None:
+        say(after.report.summary())
+    changes = plan_update(embedding, after, force=force)
     if not json:
         _print_changes(changes, embedding)
     if dry_run:

@@ -13,8 +13,9 @@ from ..types import Ints, Mask
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
+    from ..hierarchy import Hierarchy
 
-__all__ = ["GivenPairs", "given_pairs"]
+__all__ = ["GivenPairs", "given_pairs", "read_pairs"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,14 +58,19 @@ class GivenPairs:
         }
 
 
-def given_pairs(embedding: Embedding, source: Any, what: str) -> GivenPairs:
-    """Pairs that :func:`treeball.read` reads from `source`; `what` names them if need be.
+def read_pairs(source: Any) -> Hierarchy:
+    """Pairs of a file or of anything else that :func:`treeball.read` takes.
 
     Where no header says otherwise, children come before parents: pairs that were held out have no structure to tell.
     """
     from ..io.readers import read
 
-    pairs = read(source, reduce="never", direction="header")
+    return read(source, reduce="never", direction="header")
+
+
+def given_pairs(embedding: Embedding, source: Any, what: str) -> GivenPairs:
+    """Pairs that :func:`read_pairs` reads from `source`, as codes; `what` names them if need be."""
+    pairs = read_pairs(source)
     names, hierarchy = embedding.names, embedding.hierarchy
     meant = [names.look_up(name) for name in pairs.names]
     code = np.array([codes[0] if len(codes) == 1 else -1 for codes in meant], np.int64)

@@ -71,20 +71,41 @@ class ReadReport:
 
     def headline(self) -> str:
         """One line: size, direction, roots and repairs."""
-        manner = f"read as {self.direction}" if self.direction else f"read from {self.format}"
         roots = f"{count(self.n_roots, 'root')} ({listed(self.roots, self.n_roots)})"
         if self.virtual_root is not None:
             roots += f" joined under {self.virtual_root}"
-        repairs = count(self.n_repairs, "repair")
-        if self.n_repairs:
-            repairs += " (" + ", ".join(_repair(kind, number) for kind, number in self.repairs.items()) + ")"
         size = f"{count(self.n_nodes, 'node')}, {count(self.n_edges, 'edge')}"
-        return f"{size} {manner}, {roots}, {repairs}"
+        return f"{size} {self._manner()}, {roots}, {self._repairs()}"
 
     def summary(self) -> str:
         """The headline, followed by one line for a doubtful direction and one for each note."""
+        return self._with_notes(self.headline())
+
+    def headline_of_edges(self) -> str:
+        """The headline for edges that need not hang together: neither where they begin nor what joins them matters."""
+        nodes, edges = self.n_nodes, self.n_edges
+        if self.virtual_root is not None:
+            nodes, edges = nodes - 1, edges - self.n_roots
+        size = f"{count(edges, 'edge')} between {count(nodes, 'node')}"
+        return f"{size} {self._manner()}, {self._repairs(but='roots joined')}"
+
+    def summary_of_edges(self) -> str:
+        """The same with one line for a doubtful direction and one for each note."""
+        return self._with_notes(self.headline_of_edges())
+
+    def _manner(self) -> str:
+        return f"read as {self.direction}" if self.direction else f"read from {self.format}"
+
+    def _repairs(self, but: str | None = None) -> str:
+        told = {kind: number for kind, number in self.repairs.items() if kind != but}
+        repairs = count(sum(told.values()), "repair")
+        if told:
+            repairs += " (" + ", ".join(_repair(kind, number) for kind, number in told.items()) + ")"
+        return repairs
+
+    def _with_notes(self, headline: str) -> str:
         doubt = () if self.direction_doubt is None else (self.direction_doubt,)
-        return "\n".join((self.headline(), *doubt, *self.notes))
+        return "\n".join((headline, *doubt, *self.notes))
 
     def __str__(self) -> str:
         return self.summary()

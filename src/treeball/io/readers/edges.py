@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...hierarchy.names import Names
+from ...hierarchy.read_report import ReadReport
 from ._read import read
 from .settings import ReadSettings
 
@@ -25,10 +26,13 @@ class NewEdges:
         (child, parent) by their names, ids where there are ids.
     described
         Names of the nodes with their labels and synonyms; None where nothing is known but the pairs.
+    report
+        What was read, where it was read from a file.
     """
 
     pairs: list[tuple[Hashable, Hashable]]
     described: Names | None = None
+    report: ReadReport | None = None
 
     def with_pair(self, child: Hashable, parent: Hashable) -> NewEdges:
         """These edges and one more."""
@@ -62,4 +66,5 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
             f"{where}: a node hangs below itself, for the edges form a cycle ({broken:,} in all); remove one of it"
         )
     child, parent = found.real_edges()
-    return NewEdges(list(zip(found.names.take(child), found.names.take(parent), strict=True)), found.names)
+    pairs = list(zip(found.names.take(child), found.names.take(parent), strict=True))
+    return NewEdges(pairs, found.names, found.report)
