@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 # More parts than threads: parts differ in cost, and the end of a part is also when Ctrl-C is noticed.
 _PARTS_PER_THREAD = 16
@@ -39,6 +40,15 @@ def in_threads(work: Callable[[_T], None], items: Sequence[_T], threads: int) ->
             pass
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def apart(work: Callable[[], _R]) -> _R:
+    """The result of one long call of compiled code, made on another thread: in it Ctrl-C would wait for its end."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work).result()
+    finally:
+        pool.shutdown(wait=False)
 
 
 def in_parts(work: Callable[[slice], None], size: int, threads: int) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...workers import apart
 from .compiler import compiled
 
 WIDTH = 64  # points in a block: with fewer there are more boxes to look at, with more the boxes are too wide
@@ -47,7 +48,7 @@ def build(points: np.ndarray, factor: np.ndarray) -> Tree:
     """Build the tree of points (n, d) with factors (n,)."""
     n, dim = points.shape
     order = np.arange(n)
-    arrange(points, np.log(factor), order)
+    apart(lambda: arrange(points, np.log(factor), order))
     count = -(-n // WIDTH)
     sizes = [-(-count // FANOUT)]
     while sizes[-1] > 1:
@@ -63,7 +64,7 @@ def build(points: np.ndarray, factor: np.ndarray) -> Tree:
         least=np.full((starts[-1], FANOUT), np.nan),
         starts=starts,
     )
-    fill(tree, points, factor, order)
+    apart(lambda: fill(tree, points, factor, order))
     return tree
 
 
