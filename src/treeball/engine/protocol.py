@@ -98,6 +98,10 @@ class Engine(Protocol):
     device_name: str
     pairs_per_call: int
 
+    def workers(self, threads: int) -> int:
+        """How many may work on a training at once, of so many threads; 0 stands for all cores."""
+        ...
+
     def train(
         self,
         geometry: str,

@@ -11,7 +11,6 @@ import numpy as np
 from ..engine import Trained, choose
 from ..errors import NumericalError
 from ..types import Floats
-from ..workers import thread_count
 from .run import Run
 
 __all__ = ["Descent", "Epochs"]
@@ -57,7 +56,7 @@ class Descent(ABC):
         self.engine = choose("cpu" if settings.deterministic else settings.device, per_epoch)
         if self.engine.name != "cpu" and not run.has_noted("device"):
             run.note(f"trained on {self.engine.device_name}", device=self.engine.device_name)
-        workers = 1 if settings.deterministic else thread_count(settings.threads)
+        workers = 1 if settings.deterministic else self.engine.workers(settings.threads)
         self.workers = max(1, min(workers, per_epoch // _LEAST_PER_WORKER))
         self.bound = self.space.bound(settings.max_radius)
         self.pairs_per_epoch = per_epoch

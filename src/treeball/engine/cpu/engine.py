@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Codes, Floats, Ints, Mask, Pointers
-from ...workers import in_parts, in_threads
+from ...workers import in_parts, in_threads, thread_count
 from ..protocol import Compared, SoftmaxSteps, Trained
 from .rank import rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
@@ -21,6 +21,10 @@ class CpuEngine:
     name = "cpu"
     device_name = "the processor"
     pairs_per_call = 100_000
+
+    def workers(self, threads: int) -> int:
+        """As many as there are threads."""
+        return thread_count(threads)
 
     def train(
         self,

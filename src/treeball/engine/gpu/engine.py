@@ -17,8 +17,8 @@ from .residents import Residents
 __all__ = ["GpuEngine"]
 
 _GEOMETRIES = {"euclidean": EUCLIDEAN, "poincare": POINCARE, "lorentz": LORENTZ}
-# Programs at work at once see each other's steps late. So there are some for each processor of the card, to keep it
-# busy, but no more than one for so many nodes: with four times as many, the verbs lose .02 of MAP.
+# Programs at work at once see each other's steps late. So there is no more than one for so many nodes: with four times
+# as many, the verbs lose .02 of MAP.
 _PROGRAMS_PER_PROCESSOR = 8
 _NODES_PER_PROGRAM = 256
 _ROWS = 32
@@ -41,6 +41,10 @@ class GpuEngine(CpuEngine):
             self.stream = torch.cuda.Stream(self.device)
         self.residents = Residents(self.device)
 
+    def workers(self, threads: int) -> int:
+        """Some programs for each processor of the card, to keep it busy; threads are no matter."""
+        return self.processors * _PROGRAMS_PER_PROCESSOR
+
     def train(
         self,
         geometry: str,
@@ -60,14 +64,14 @@ class GpuEngine(CpuEngine):
         lots: Codes | None = None,
         lots_until: int = 0,
     ) -> Trained:
-        """Epochs of equation 2, a launch each; `workers` tells one program from many."""
+        """Epochs of equation 2, a launch each; a worker is a program."""
         n, width = vectors.shape
         pairs = heads.size
         if not pairs:
             return Trained(0.0, 0, None)
         with torch.cuda.stream(self.stream):
             lanes, columns = triton.next_power_of_2(negatives + 1), triton.next_power_of_2(width)
-            programs = min(self.processors * _PROGRAMS_PER_PROCESSOR, n // _NODES_PER_PROGRAM) if workers > 1 else 1
+            programs = max(1, min(workers, n // _NODES_PER_PROGRAM))
             warps = min(16, triton.next_power_of_2(max(1, lanes * columns // _CELLS_PER_WARP)))
             kind, shape = _GEOMETRIES[geometry], {"DIM": width, "WIDTH": columns}
             there = self.residents.of(heads, tails, weights, positive_ptr, positive_idx)
@@ -81,7 +85,7 @@ class GpuEngine(CpuEngine):
                 epoch = first_epoch + number
                 offset, stride, key = _course(pairs, seed, epoch)
                 n_lots = lots.size if lots is not None and epoch < lots_until else 0
-                train_epoch[(max(1, programs),)](
+                train_epoch[(programs,)](
                     points, *there, lottery, sums[number], failed[number:], lengths[number:], bounds, n, pairs, n_lots,
                     offset, stride, key, GEOMETRY=kind, NEGATIVES=negatives, LANES=lanes, num_warps=warps, **shape,
                 )  # fmt: skip
