@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -171,3 +174,14 @@ def test_both_ways_give_the_same_ranking(make, sample, monkeypatch):
     pruned = ranking.rank(x, factor, embedding.hierarchy, "parents", sample=sample, seed=1, threads=2)
     for name, value in vars(plain).items():
         np.testing.assert_array_equal(getattr(pruned, name), value)
+
+
+@pytest.mark.slow
+def test_ctrl_c_does_not_wait_until_a_large_tree_is_built():
+    points, factor = random_points("ball", 1_500_000, 5, 0)
+    SearchTree(points[:1000], factor[:1000])  # compiled by now
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        SearchTree(points, factor)
+    # The work goes on where it does not disturb, until the process ends.
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]

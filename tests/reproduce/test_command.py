@@ -15,7 +15,7 @@ from cyclopts import App
 from treeball.cli.reproduce import reproduce
 from treeball.errors import InputError
 from treeball.limits import PUBLISHED_RADIUS
-from treeball.reproduce import ablations, datasets, runner
+from treeball.reproduce import ablations, datasets, one_run, runner
 
 
 def command(*arguments):
@@ -65,14 +65,14 @@ def test_a_dry_run_says_what_there_is_and_does_nothing(tmp_path, monkeypatch, ca
 
 
 def test_the_command_stopped_by_the_user_still_writes_tables(tmp_path, monkeypatch, capsys):
-    whole = runner._run
+    whole = one_run.run_job
 
-    def interrupted(job, *arguments):
+    def interrupted(job, *arguments, **options):
         if job.settings.method == "lorentz":
             raise KeyboardInterrupt
-        return whole(job, *arguments)
+        return whole(job, *arguments, **options)
 
-    monkeypatch.setattr(runner, "_run", interrupted)
+    monkeypatch.setattr(runner, "run_job", interrupted)
     arguments = ["synthetic", "--no-figures", "--methods", "poincare", "lorentz", "--seeds", "5", "--epochs", "3"]
     assert command(*arguments, "--out", tmp_path) == 1
     said = capsys.readouterr()

@@ -10,7 +10,7 @@ import pytest
 
 import treeball
 from treeball.experiments.records import read_json, write_json
-from treeball.reproduce import checkpoints, code_hash, datasets, estimate, runner, store, tables
+from treeball.reproduce import checkpoints, code_hash, datasets, estimate, one_run, runner, store, tables
 from treeball.reproduce.machine import Machine
 from treeball.reproduce.plan import Choices, plan
 
@@ -175,7 +175,7 @@ def test_several_runs_at_once_make_the_records_that_one_after_the_other_makes(tm
 
 
 def test_an_interrupt_ends_all_runs_at_once_and_what_is_finished_is_kept(tmp_path, monkeypatch):
-    whole, endless = runner.run_job, Choices(**{**vars(TINY), "epochs": 10_000_000})
+    whole, endless = one_run.run_job, Choices(**{**vars(TINY), "epochs": 10_000_000})
 
     def strikes(job, *arguments, **options):
         if job.settings.method == "lorentz":
@@ -189,7 +189,7 @@ def test_an_interrupt_ends_all_runs_at_once_and_what_is_finished_is_kept(tmp_pat
 
 
 def test_an_interrupt_leaves_finished_runs_and_the_next_call_goes_on(tmp_path, monkeypatch):
-    whole = runner.run_job
+    whole = one_run.run_job
 
     def interrupted(job, *arguments, **options):
         if job.settings.method == "lorentz":

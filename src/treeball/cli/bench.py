@@ -15,7 +15,7 @@ from ..words import count
 from .console import print_json, print_rows, say
 from .lists import Listed, items, whole_numbers
 from .outputs import stem_of
-from .sources import to_read
+from .sources import read_hierarchy
 
 if TYPE_CHECKING:
     from ..experiments import Bench
@@ -67,10 +67,9 @@ def bench(
         Print one JSON object with all runs and the table.
     """
     from ..experiments import bench as compare_methods
-    from ..io.readers import read
 
     output = output or Path(f"{stem_of(source)}-bench")
-    hierarchy = read(to_read(source, more), reading)
+    hierarchy = read_hierarchy(source, more, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     result = compare_methods(

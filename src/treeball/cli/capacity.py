@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows
-from .sources import to_read
+from .sources import read_hierarchy
 
 
 def capacity(
@@ -38,11 +38,10 @@ def capacity(
 
     from ..errors import InputError
     from ..geometry.capacity import radius_needed_lower, radius_needed_upper
-    from ..io.readers import read
 
     if dim < 2:
         raise InputError(f"dim must be a whole number of at least 2, not {dim}: a tree cannot branch in one dimension")
-    hierarchy = read(to_read(source, more), reading)
+    hierarchy = read_hierarchy(source, more, reading)
     children, nodes = np.unique(np.diff(hierarchy.child_ptr), return_counts=True)
     children, nodes = children[children > 0], nodes[children > 0]
     impossible, roomy = radius_needed_upper(children, dim), radius_needed_lower(children, dim)

@@ -82,6 +82,7 @@ def evaluate(
     """
     from ..io.atomic import require_writable
     from ..io.model_file import load
+    from ..methods.progress import WorkProgress
 
     of_pairs = _given(validation=validation, score=score, corrupted=corrupted, keep_descendants=keep_descendants)
     of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion, require_ill=require_ill)
@@ -108,7 +109,9 @@ def evaluate(
         else:
             print_table(result.rows(), f"{model}: held-out pairs of {held_out}")
         return _verdict(result.map, require_map)
-    evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
+    with WorkProgress() as work:
+        work.begin("evaluating")
+        evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
     record, rows = evaluation.to_dict(), score_rows(evaluation)

@@ -13,7 +13,7 @@ from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows
 from .outputs import stem_of
-from .sources import to_read
+from .sources import read_hierarchy
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -50,7 +50,6 @@ def fit(
         Print the scores as one JSON object.
     """
     from ..io.atomic import require_writable
-    from ..io.readers import read
     from ..methods import Checkpoints
     from ..methods import fit as embed
     from ..methods._fit import begin
@@ -61,7 +60,7 @@ def fit(
     checkpoint = output.with_name(output.name + ".checkpoint")
     require_writable(checkpoint, source, *more)
     checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
-    hierarchy = read(to_read(source, more), reading)
+    hierarchy = read_hierarchy(source, more, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     choice = resolve(hierarchy, settings.given(), progress=True)

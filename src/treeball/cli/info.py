@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
+from .sources import read_hierarchy
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -36,14 +37,13 @@ def info(
         Print one JSON object.
     """
     from ..io.model_file import is_model, load
-    from ..io.readers import read
 
     if Path(source).is_file() and is_model(Path(source)):
         embedding = load(source)
         record: dict[str, Any] = {"model": embedding.provenance.to_dict(), "hierarchy": _shape(embedding.hierarchy)}
         rows = _model_rows(embedding)
     else:
-        hierarchy = read(source, reading)
+        hierarchy = read_hierarchy(source, (), reading)
         report = hierarchy.report
         record = {"reading": None if report is None else report.to_dict(), "hierarchy": _shape(hierarchy)}
         rows = [] if report is None else [("read", line) for line in report.summary().splitlines()]

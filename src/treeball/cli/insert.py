@@ -79,6 +79,7 @@ def insert(
     from ..io.model_file import load
     from ..io.readers.edges import NewEdges, read_edges
     from ..methods._insert import insert as insert_nodes
+    from ..methods.progress import WorkProgress
     from .node_arguments import Spoken
 
     if (near is None) != (name is None):
@@ -88,7 +89,9 @@ def insert(
     remove, rename, reparent = (_with_lines_of_files(texts) for texts in (remove, rename, reparent))
     embedding = load(model)
     names = embedding.names
-    found = None if edges is None else read_edges(edges, reading)
+    with WorkProgress() as work:
+        work.begin(f"reading {edges}")
+        found = None if edges is None else read_edges(edges, reading)
     if found is not None and found.report is not None:
         say(found.report.summary_of_edges())
     if name is not None and near is not None:

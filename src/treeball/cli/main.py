@@ -40,6 +40,8 @@ from .suggest_parent import suggest_parent
 from .update import update
 from .view import view
 
+_INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
+
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
     """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension may be auto."""
@@ -94,7 +96,7 @@ for _command in COMMANDS.values():
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point of the ``treeball`` command; exits with 0, 1 (a failure) or 2 (unusable input)."""
+    """Entry point of the ``treeball`` command; exits with 0, 1 (a failure), 2 (unusable input) or 130 (Ctrl-C)."""
     # A closed stream is no reason to fail: there is nobody to write to.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -118,10 +120,10 @@ def run(arguments: list[str]) -> int:
         # Compiled code that Ctrl-C interrupts may wrap the interruption into a SystemError.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        _complain("interrupted", 1)
+        _complain("interrupted", _INTERRUPTED)
         # Workers may still be in compiled code, and the interpreter would wait for them.
         sys.stdout.flush()
-        os._exit(1)
+        os._exit(_INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away (as `head` does); nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,8 @@ from cyclopts import Parameter
 from .console import print_json, print_table
 from .node_arguments import FromFile, FromSource, NodeNames
 
+_AT_ONCE = 2_000  # nodes between two looks at the progress
+
 
 def neighbors(
     model: Path,
@@ -54,12 +56,21 @@ def neighbors(
     """
     from ..checks import require_whole
     from ..io.model_file import load
+    from ..methods.progress import WorkProgress
     from .node_arguments import Spoken, plain, questions
 
     require_whole("k", k, 1)
     embedding = load(model)
     asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
-    found = embedding.neighbors(asked, k, source, leaves=leaves, siblings=siblings, unrelated=unrelated, within=within)
+    found = []
+    with WorkProgress() as work:
+        work.begin("finding neighbours", len(asked))
+        for first in range(0, len(asked), _AT_ONCE):
+            part = asked[first : first + _AT_ONCE]
+            found += embedding.neighbors(
+                part, k, source, leaves=leaves, siblings=siblings, unrelated=unrelated, within=within
+            )
+            work.advance(len(part))
     spoken = Spoken(embedding.names, [*asked, *(other for nearest in found for other, _ in nearest)])
     for name, nearest in zip(asked, found, strict=True):
         if json:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import say
-from .sources import to_read
+from .sources import read_hierarchy
 
 
 def split(
@@ -54,9 +54,8 @@ def split(
         Chooses what is held out.
     """
     from ..evaluation._split import split as hold_out
-    from ..io.readers import read
 
-    hierarchy = read(to_read(source, more), reading)
+    hierarchy = read_hierarchy(source, more, reading)
     if hierarchy.report is not None:
         say(hierarchy.report.summary())
     made = hold_out(hierarchy, leaves=leaves, edges=edges, closure=closure, validation=validation, keep=keep, seed=seed)

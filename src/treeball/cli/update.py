@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, say
+from .sources import read_hierarchy
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -62,7 +63,6 @@ def update(
     """
     from ..io.atomic import require_writable
     from ..io.model_file import load
-    from ..io.readers import read
     from ..methods._insert import apply_edit
     from ..methods._update import Update, plan_update
 
@@ -70,7 +70,7 @@ def update(
     if not dry_run:
         require_writable(output, str(model), export)
     embedding = load(model)
-    after = read(export, settings=reading)
+    after = read_hierarchy(export, (), reading)
     if after.report is not None:
         say(after.report.summary())
     changes = plan_update(embedding, after, force=force)

@@ -21,6 +21,7 @@ from ..embedding import Embedding, Provenance
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
+from ..workers import apart
 from .atomic import atomic_write
 from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of
 
@@ -33,7 +34,7 @@ def save(embedding: Embedding, path: Path) -> Path:
     """Write `embedding` to `path` atomically."""
     table = to_table(embedding)
     with atomic_write(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        apart(lambda: pq.write_table(table, temporary, compression="zstd", write_page_checksum=True))
     return path
 
 
@@ -96,7 +97,7 @@ def _read_table(path: Path) -> pa.Table:
             magic = file.read(4)
         if magic != b"PAR1":
             raise InputError(f"{str(path)!r} is not a treeball model (not a Parquet file); {remedy}")
-        return pq.ParquetFile(path, page_checksum_verification=True).read()
+        return apart(pq.ParquetFile(path, page_checksum_verification=True).read)
     except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
         raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; restore it or {remedy}") from error
 

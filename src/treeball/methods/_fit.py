@@ -14,13 +14,14 @@ import numpy as np
 from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..words import count
 from ._heal import ROUNDS, heal
 from .auto import Choice, resolve
 from .dimension import why_ill
 from .fit_settings import FitSettings, given_settings
 from .heal_several import STEPS
 from .observe import Watch
-from .progress import HealingProgress, StopOnInterrupt, TrainingProgress
+from .progress import HealingProgress, StopOnInterrupt, TrainingProgress, WorkProgress
 from .registry import find
 from .run import Run
 from .settings import Settings, SoftmaxSettings
@@ -120,8 +121,10 @@ def fit(
     if finished and choice.rivals and not run.has_noted("compared"):
         embedding = _best(embedding, choice, run)
     if scores:
-        evaluation = embedding.evaluate(threads=settings.threads)
-        embedding.quick_reach()  # so that it is saved
+        with WorkProgress(silent=not progress) as work:
+            work.begin("evaluating")
+            evaluation = embedding.evaluate(threads=settings.threads)
+            embedding.quick_reach()  # so that it is saved
         embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
     return embedding
 
@@ -161,8 +164,10 @@ def _execute(run: Run, checkpoints: Checkpoints | None, watch: Watch | None, pro
     epochs = run.settings.epochs_to_train
     steps = find(run.settings.method).run(run)
     if not epochs:  # nothing to watch, and nothing to return before it has come to its end
-        for _ in steps:
-            pass
+        with WorkProgress(silent=not progress) as work:
+            work.begin(f"{run.settings.method}: placing {count(run.hierarchy.n_nodes, 'node')}")
+            for _ in steps:
+                pass
         return
     stopping = False
     with TrainingProgress(epochs, run.epoch, silent=not progress) as line, StopOnInterrupt() as interrupt:
@@ -197,9 +202,12 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
         return embedding.with_provenance(run.embedding().provenance)
     # Sums of several workers depend on how many there are.
     threads = 1 if settings.deterministic else settings.threads
-    # A construction heals in a moment.
-    with HealingProgress(silent=not (progress and settings.epochs_to_train)) as watch:
-        healing = heal(embedding, rounds=rounds, threads=threads, watch=watch)
+    is_trained = bool(settings.epochs_to_train)
+    # A construction mostly heals in a moment: then there is nothing to tell.
+    with WorkProgress(silent=not progress or is_trained) as work:
+        work.begin("healing")
+        with HealingProgress(silent=not (progress and is_trained)) as watch:
+            healing = heal(embedding, rounds=rounds, threads=threads, watch=watch)
     if healing.moved:
         run.note(healing.note, healing=healing.to_dict())
     left = len(healing.after.illness)

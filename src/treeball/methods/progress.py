@@ -149,7 +149,8 @@ class WorkProgress:
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
             columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            self.live = Progress(*columns, console=Console(stderr=True), transient=True)
+            # Answers on standard output are no business of the line on standard error.
+            self.live = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
             self.task = self.live.add_task("", total=None)
             self._start = threading.Timer(_MOMENT_SECONDS, self.live.start)
             self._start.daemon = True

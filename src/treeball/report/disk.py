@@ -214,9 +214,10 @@ def _draw_dots(axes: Axes, scene: Scene, pen: Pen, window: Window | None) -> Non
     colours = group_colours(scene)
     nodes = scene.nodes[_touching(scene, scene.nodes, scene.nodes, window)]
     doublings = np.floor(np.log2(scene.extent[nodes])).astype(np.int64)
-    looks, look_of = np.unique(np.stack([doublings, scene.group[nodes]]), axis=1, return_inverse=True)
-    for number, (doubling, group) in enumerate(looks.T.tolist()):
-        chosen = nodes[look_of.ravel() == number]
+    look = doublings * len(scene.group_names) + scene.group[nodes]
+    for chosen_look in np.unique(look).tolist():
+        doubling, group = divmod(chosen_look, len(scene.group_names))
+        chosen = nodes[look == chosen_look]
         axes.plot(
             *scene.points[chosen].T,
             linestyle="none",

@@ -15,6 +15,7 @@ from ....errors import InputError
 from ....hierarchy.read_report import listed, short
 from ....types import Codes
 from ....words import count
+from ....workers import apart
 from ..hints import setting
 from ..relation import MISSING, Relation, Repair, Weights
 from .columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
@@ -132,7 +133,7 @@ def intern(columns: list[pa.ChunkedArray], label: str = "") -> tuple[pa.Array, l
     chunks = [chunk for column in columns for chunk in column.chunks]
     together = pa.chunked_array(chunks, type=columns[0].type)
     try:
-        encoded = together.dictionary_encode()
+        encoded = apart(together.dictionary_encode)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InputError(f"{label}: values of type {columns[0].type} cannot name nodes; use text or numbers") from None
     parts = [pc.fill_null(chunk.indices, MISSING).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]

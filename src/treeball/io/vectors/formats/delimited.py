@@ -14,6 +14,7 @@ from pyarrow import csv as arrow_csv
 from ....errors import InputError
 from ....geometry.coordinates import column_names, kind_of_columns
 from ....types import VectorFormat
+from ....workers import apart
 from ..vectors import VectorFile, Vectors, reads_as_number
 from .registry import Format
 
@@ -80,7 +81,7 @@ def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list
     for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
         columns[name] = pa.array(np.ascontiguousarray(column))
     options = arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed")
-    arrow_csv.write_csv(pa.table(columns), path, options)
+    apart(lambda: arrow_csv.write_csv(pa.table(columns), path, options))
     several = sum(len(rows) > 1 for rows in vectors.parents or ())
     return [f"{several:,} nodes have several parents: the table names the first"] if several else []
 

@@ -1,0 +1,110 @@
+"""What takes more than a moment shows on a terminal what it does; Ctrl-C ends it at once and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import treeball
+from treeball import Hierarchy
+from treeball.cli.main import run
+
+pty = pytest.importorskip("pty")
+
+_SHOWN_WITHIN, _ENDED_WITHIN = 120.0, 20.0  # seconds; far more than it takes, for a machine that is busy
+
+
+def tree_of(n: int) -> list[tuple[str, str]]:
+    """A sixth of the nodes are inner ones; the others hang below them by chance."""
+    inner = n // 6
+    above = np.where(np.arange(n) < inner, (np.arange(n) - 1) // 6, np.random.default_rng(0).integers(0, inner, n))
+    return [(f"node {code}", f"node {parent}") for code, parent in enumerate(above.tolist()) if code]
+
+
+def write(path: Path, edges: list[tuple[str, str]]) -> Path:
+    path.write_text("child,parent\n" + "".join(f"{child},{parent}\n" for child, parent in edges))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that keep every command busy for several seconds."""
+    made = tmp_path_factory.mktemp("large")
+    write(made / "tree.csv", tree_of(600_000))
+    edges = tree_of(60_000)
+    model = treeball.fit(edges, dim=8, method="construct", seed=0)
+    model.save(made / "model.parquet")
+    write(made / "new.csv", [(f"new {i}", f"node {i % 10_000}") for i in range(120_000)])
+    write(made / "next.csv", edges + [(f"new {i}", f"node {i % 10_000}") for i in range(120_000)])
+    (made / "names.txt").write_text("".join(f"node {i}\n" for i in range(60_000)))
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stage", "arguments"),
+    [
+        ("reading", ["fit", "tree.csv", "-o", "out.parquet"]),
+        ("placing", ["fit", "tree.csv", "-o", "out.parquet"]),
+        ("finding neighbours", ["neighbors", "model.parquet", "--from-file", "names.txt", "--json"]),
+        ("placing nodes", ["insert", "model.parquet", "new.csv", "-o", "out.parquet"]),
+        ("placing nodes", ["update", "model.parquet", "next.csv", "-o", "out.parquet"]),
+    ],
+)
+def test_progress_is_shown_and_ctrl_c_answered(folder: Path, stage: str, arguments: list[str]) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    terminal, its_end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "treeball", *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=its_end,
+        env={**os.environ, "COLUMNS": "120", "TERM": "xterm"},
+    )
+    os.close(its_end)
+    said = read_until(terminal, lambda text: stage in text, _SHOWN_WITHIN)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    said += read_until(terminal, lambda _: False, _ENDED_WITHIN)
+    assert process.wait(_ENDED_WITHIN) == 130
+    assert time.monotonic() - began < _ENDED_WITHIN
+    os.close(terminal)
+    assert said.rstrip().endswith("treeball: interrupted")
+    assert "Traceback" not in said
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def read_until(terminal: int, is_enough: Callable[[str], bool], seconds: float) -> str:
+    """What a terminal shows until that is enough, or nobody writes to it any more."""
+    import select
+
+    said, end = "", time.monotonic() + seconds
+    while not is_enough(said):
+        left = end - time.monotonic()
+        assert left > 0, said
+        if not select.select([terminal], [], [], left)[0]:
+            continue
+        try:
+            said += os.read(terminal, 65_536).decode("utf-8", "replace")
+        except OSError:  # nobody is left at the other end
+            break
+    return said
+
+
+def test_in_a_pipe_quick_answers_come_without_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hierarchy: Hierarchy = treeball.read("example:mammals")
+    treeball.fit(hierarchy, dim=5).save(tmp_path / "model.parquet")
+    (tmp_path / "names.txt").write_text("".join(f"{name}\n" for name in hierarchy.names))
+    files = [str(tmp_path / "model.parquet"), "--from-file", str(tmp_path / "names.txt")]
+    assert run(["neighbors", *files, "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert len(said.out.splitlines()) == hierarchy.n_nodes
