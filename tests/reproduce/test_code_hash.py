@@ -7,11 +7,19 @@ from treeball.reproduce.code_hash import code_of, stripped
 
 
 def test_comments_docstrings_and_layout_do_not_count():
-    a = 'def f(x):\n    """Add."""\n    # why\n    return x + 1\n\n\nclass C:\n    """Of things."""\n\n    a = 1\n'
-    b = "def f( x ):\n    return (x +\n        1)\nclass C:\n    a = 1\n"
+    a = 'def f(x):\n    """Add."""\n    # why\n    return g(x, 1)\n\n\nclass C:\n    """Of things."""\n\n    a = 1\n'
+    b = "def f( x ):\n    return g(x,\n        1)\nclass C:\n    a = 1\n"
     assert stripped(a) == stripped(b)
     assert stripped(a) != stripped(b.replace("1)", "2)"))
     assert stripped("x = 'words'") != stripped("x = 'other words'")
+
+
+def test_every_version_of_python_gives_the_same_text():
+    source = 'def f(x, y):\n    """Say."""\n    return f"{x:.{y}f} {{}} {x!r}" + rf\'{y}\'  # so\n'
+    assert stripped(source).split("\n") == [
+        *("def", "f", "(", "x", ",", "y", ")", ":", "NEWLINE", "INDENT", "return"),
+        *('f"{x:.{y}f} {{}} {x!r}"', "+", "rf'{y}'", "NEWLINE", "DEDENT", ""),
+    ]
 
 
 def test_what_trains_and_scores_counts_and_the_rest_does_not():

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -50,13 +52,40 @@ def code_of(home: str) -> dict[str, Path]:
 
 
 def stripped(source: str) -> str:
-    """A module without comments, docstrings and layout."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_docstring(body[0]):
-            del body[0]
-    return ast.unparse(tree)
+    """A module without comments, docstrings and layout: its tokens, the same under every version of Python."""
+    found, docstrings, lines = [], _docstrings(ast.parse(source)), source.splitlines(keepends=True)
+    opened: list[tuple[int, int]] = []
+    after_docstring = False
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kind = tokenize.tok_name[token.type]
+        # From 3.12 on a formatted string has tokens of its own; before, it is one.
+        if kind == "FSTRING_START":
+            opened.append(token.start)
+        elif kind == "FSTRING_END":
+            start = opened.pop()
+            if not opened:
+                found.append(_between(lines, start, token.end))
+        elif kind == "STRING" and token.start in docstrings:
+            after_docstring = True
+        elif after_docstring and kind == "NEWLINE":
+            after_docstring = False
+        elif not opened and kind not in ("COMMENT", "NL", "ENCODING"):
+            found.append(kind if kind in ("INDENT", "DEDENT", "NEWLINE") else token.string)
+    return "\n".join(found)
+
+
+def _docstrings(tree: ast.AST) -> set[tuple[int, int]]:
+    """Where docstrings begin."""
+    bodies = [body for node in ast.walk(tree) if isinstance(body := getattr(node, "body", None), list) and body]
+    return {(body[0].lineno, body[0].col_offset) for body in bodies if _is_docstring(body[0])}
+
+
+def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The source between two places, lines from 1, columns from 0."""
+    if start[0] == end[0]:
+        return lines[start[0] - 1][start[1] : end[1]]
+    inner = lines[start[0] : end[0] - 1]
+    return "".join([lines[start[0] - 1][start[1] :], *inner, lines[end[0] - 1][: end[1]]])
 
 
 def _is_docstring(node: ast.AST) -> bool:
