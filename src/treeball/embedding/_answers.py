@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -64,17 +65,16 @@ def neighbors(
     if _checked(source) == "hierarchy":
         found = [_nearest_by_edges(embedding.hierarchy, int(code), int(k), kept) for code in codes]
         return [[(embedding.names[node], edges) for node, edges in row] for row in found]
-    answers = []
     most = min(int(k), len(embedding))
     nearest: Iterable[Ints] = (
         nearest_nodes(embedding, codes, most) if kept is None else nearest_kept(embedding, codes, most, kept)
     )
-    for code, row in zip(codes, nearest, strict=True):
-        near = row[row >= 0]
-        far = embedding.distances_between(np.full(near.size, code), near)
-        order = np.lexsort((near, far))
-        answers.append(list(zip(embedding.names.take(near[order]), far[order].tolist(), strict=True)))
-    return answers
+    rows = [row[row >= 0] for row in nearest]
+    near, counts = np.concatenate([np.empty(0, np.int64), *rows]), [row.size for row in rows]
+    far = embedding.distances_between(np.repeat(codes, counts), near)
+    order = np.lexsort((near, far, np.repeat(np.arange(codes.size), counts)))
+    answers = zip(embedding.names.take(near[order]), far[order].tolist(), strict=True)
+    return [list(islice(answers, count)) for count in counts]
 
 
 def distance(embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable], source: Source) -> Floats:
