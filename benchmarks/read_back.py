@@ -1,6 +1,6 @@
 """Reading a hierarchy back: how many parents and ancestors that geometry shows are the true ones.
 
-    python benchmarks/read_back.py [--data ../shared/data] [--seeds 0 1 2] [--only go-slice] [--models FILE ...]
+    python benchmarks/read_back.py [--data ../shared/data] [--seeds 0 1 2] [--only "go-slice-dag parents 10"] [--models FILE ...]
 
 Every line is a model that `auto` fits, or one of the files given. Asked are the parents of every node, compared with
 the hierarchy (by the objective ancestors with its transitive reduction, since an edge that others imply is not seen),
@@ -60,7 +60,7 @@ def _models(arguments: Any, folder: Path) -> Iterator[tuple[str, Path]]:
     """Files of models, with the names of their hierarchies."""
     yield from ((path.stem, path) for path in arguments.models)
     for name, objective, dim in [] if arguments.models else LINES:
-        if arguments.only in name:
+        if arguments.only in f"{name} {objective} {dim}":
             hierarchy = treeball.read(arguments.data / f"{name}.tsv.gz")
             for seed in arguments.seeds:
                 model = treeball.fit(hierarchy, objective=objective, dim=dim, seed=seed)
