@@ -1,6 +1,7 @@
 """Reading a hierarchy back: how many parents and ancestors that geometry shows are the true ones.
 
-    python benchmarks/read_back.py [--data ../shared/data] [--seeds 0 1 2] [--only "go-slice-dag parents 10"] [--models FILE ...]
+    python benchmarks/read_back.py [--data ../shared/data] [--seeds 0 1 2] [--only "go-slice-dag parents 10"]
+                                   [--models FILE ...]
 
 Every line is a model that `auto` fits, or one of the files given. Asked are the parents of every node, compared with
 the hierarchy (by the objective ancestors with its transitive reduction, since an edge that others imply is not seen),
