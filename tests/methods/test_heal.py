@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeball
+from tests import trees
 from treeball import Embedding, InputError, fit, heal
 from treeball.geometry import poincare
 from treeball.methods.construct import construct
@@ -103,3 +104,15 @@ def test_a_perturbed_construction_of_a_dag_gets_back_to_its_first_parents():
     healing = heal(Embedding(vectors, hierarchy))
     assert healing.after.map >= healing.before.map
     assert healing.after.hits_at_1 > 0.99
+
+
+def test_a_construction_that_leaves_far_too_much_ill_is_not_healed_for_hours(monkeypatch):
+    """In a plane this tree keeps some dozens of ill pairs."""
+    from treeball.methods import _fit
+
+    monkeypatch.setattr(_fit, "HOPELESS_COMPARISONS", 1000)
+    monkeypatch.setattr(_fit, "heal", lambda *_, **__: pytest.fail("it was healed"))
+    model = fit(treeball.read(trees.random_tree(3000, 1).pairs, direction="child-parent"), dim=2)
+    ill = len(model.evaluate().illness)
+    assert ill * len(model) > 1000
+    assert model.provenance.log[-1].text.startswith(f"not healed: {ill:,} pairs stay ill")

@@ -31,6 +31,9 @@ __all__ = ["Checkpoints", "begin", "fit"]
 CHECKPOINT_SECONDS = 30.0
 # Healing looks at every node for every node it moves.
 HEAL_UP_TO_NODES = 200_000
+# In two or three dimensions a construction may leave so many ill that there is no room for them, and to look for it
+# takes hours: each ill pair is compared with all nodes some thousand times.
+HOPELESS_COMPARISONS = 500_000_000
 
 
 @dataclass
@@ -200,6 +203,10 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
     if len(embedding) > HEAL_UP_TO_NODES:
         run.note(f"not healed: that takes too long beyond {HEAL_UP_TO_NODES:,} nodes")
         return embedding.with_provenance(run.embedding().provenance)
+    if _is_hopeless(embedding, settings):
+        left = len(embedding.evaluate(threads=settings.threads).illness)
+        run.note(f"not healed: {why_ill(run.hierarchy, settings, left)}")
+        return embedding.with_provenance(run.embedding().provenance)
     # Sums of several workers depend on how many there are.
     threads = 1 if settings.deterministic else settings.threads
     is_trained = bool(settings.epochs_to_train)
@@ -214,6 +221,14 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
     if left and not settings.epochs_to_train:
         run.note(why_ill(run.hierarchy, settings, left))
     return healing.embedding.with_provenance(run.embedding().provenance)
+
+
+def _is_hopeless(embedding: Embedding, settings: Settings) -> bool:
+    """Whether a construction in few dimensions has left too much ill for healing to find room for it."""
+    if settings.epochs_to_train or settings.dim > 3:
+        return False
+    ill = len(embedding.evaluate(threads=settings.threads).illness)
+    return ill * len(embedding) > HOPELESS_COMPARISONS
 
 
 def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = None) -> Run:
