@@ -149,12 +149,12 @@ def _tie(axes: Axes, disk: Axes, window: Window) -> None:
     )
     small = disk.transData.transform([(left, bottom), (right, top)])
     large = axes.transAxes.transform([(0, 0), (1, 1)])
-    if large[0, 0] > small[1, 0]:
-        facing = [((right, bottom), (0, 0)), ((right, top), (0, 1))]
-    elif large[1, 0] < small[0, 0]:
-        facing = [((left, bottom), (1, 0)), ((left, top), (1, 1))]
-    else:
+    if large[1, 1] < small[0, 1]:  # below
         facing = [((left, bottom), (0, 1)), ((right, bottom), (1, 1))]
+    elif large[0, 0] > small[1, 0]:
+        facing = [((right, bottom), (0, 0)), ((right, top), (0, 1))]
+    else:
+        facing = [((left, bottom), (1, 0)), ((left, top), (1, 1))]
     for start, end in facing:
         line = ConnectionPatch(
             xyA=start,
