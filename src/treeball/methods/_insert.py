@@ -23,7 +23,7 @@ from ..types import Floats, Ints, Mask
 from ..words import count
 from ._fit import HEAL_UP_TO_NODES, fit
 from ._heal import heal
-from ._insert_check import fell_ill_because_of, parent_not_nearest
+from ._insert_check import fell_ill_because_of, ill_among
 from ._scores_after import renamed, scores_before
 from .construct import GOOD_ENOUGH
 from .make_room import make_room as make_room_for
@@ -70,7 +70,7 @@ class Insertion:
 
     @property
     def parent_nearest(self) -> int:
-        """How many of the nodes placed have a parent as their nearest node."""
+        """How many of the nodes placed have their parents nearest."""
         return len(self.placed) - len(self.ill)
 
     @property
@@ -256,7 +256,7 @@ def _placed(embedding: Embedding, edit: Edit, may_move: bool, threads: int, work
     return Insertion(
         embedding=made,
         placed=names.take(np.flatnonzero(loose)),
-        ill=names.take(parent_not_nearest(made, loose, threads)),
+        ill=names.take(ill_among(made, loose, threads)),
         without_place=names.take(np.sort(lost)),
         fell_ill=names.take(fell_ill_because_of(made, loose | moved, threads)),
         healed_by_moving=[],
@@ -314,7 +314,7 @@ def _healed(insertion: Insertion, loose: Mask, threads: int, work: WorkProgress)
     return replace(
         insertion,
         embedding=made,
-        ill=names.take(parent_not_nearest(made, loose, threads)),
+        ill=names.take(ill_among(made, loose, threads)),
         without_place=[name for name in insertion.without_place if name in ill],
         fell_ill=[name for name in insertion.fell_ill if name in ill],
         healed_by_moving=names.take(moved),

@@ -13,20 +13,20 @@ from ..nearest import search_tree
 from ..types import Floats, Ints, Mask
 from .settled import factors
 
-__all__ = ["fell_ill_because_of", "parent_not_nearest"]
+__all__ = ["fell_ill_because_of", "ill_among"]
 
 
-def parent_not_nearest(embedding: Embedding, loose: Mask, threads: int) -> Ints:
-    """Codes of the `loose` nodes whose nearest node is no parent of theirs."""
+def ill_among(embedding: Embedding, loose: Mask, threads: int) -> Ints:
+    """Codes of the `loose` nodes that are ill: not all their parents are nearer than everybody else."""
     nodes = np.flatnonzero(loose)
     if not nodes.size:
         return nodes
     if embedding.has_exact_ranks and embedding.objective == "parents":
         known = embedding.evaluate("parents").ranking
-        best = np.minimum.reduceat(known.ranks, known.positive_ptr[:-1])
-        return np.asarray(known.sources[(best > 1) & loose[known.sources]])
+        worst = np.maximum.reduceat(known.ranks, known.positive_ptr[:-1])
+        return np.asarray(known.sources[(worst > 1) & loose[known.sources]])
     ranks, ptr = _ranks(embedding.search_tree, embedding.hierarchy, nodes, threads)
-    return np.asarray(nodes[np.minimum.reduceat(ranks, ptr[:-1]) > 1])
+    return np.asarray(nodes[np.maximum.reduceat(ranks, ptr[:-1]) > 1])
 
 
 def _ranks(tree: SearchTree, hierarchy: Hierarchy, nodes: Ints, threads: int) -> tuple[Ints, Ints]:
