@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
@@ -23,7 +24,7 @@ _CAPACITY_NODES, _CAPACITY_LISTED = 20_000, 10
 
 def info(
     source: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    *,
+    *more: str,
     json: bool = False,
     reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
 ) -> int:
@@ -33,17 +34,22 @@ def info(
     ----------
     source
         A model file, or a file with a hierarchy in any format treeball reads.
+    more
+        Further files that belong to the hierarchy, such as products below categories.
     json
         Print one JSON object.
     """
     from ..io.model_file import is_model, load
 
-    if Path(source).is_file() and is_model(Path(source)):
+    models = [one for one in (source, *more) if Path(one).is_file() and is_model(Path(one))]
+    if models and more:
+        raise InputError(f"{models[0]!r} is a model: describe it alone, without other files")
+    if models:
         embedding = load(source)
         record: dict[str, Any] = {"model": embedding.provenance.to_dict(), "hierarchy": _shape(embedding.hierarchy)}
         rows = _model_rows(embedding)
     else:
-        hierarchy = read_hierarchy(source, (), reading)
+        hierarchy = read_hierarchy(source, more, reading)
         report = hierarchy.report
         record = {"reading": None if report is None else report.to_dict(), "hierarchy": _shape(hierarchy)}
         rows = [] if report is None else [("read", line) for line in report.summary().splitlines()]
@@ -51,7 +57,7 @@ def info(
     if json:
         print_json(record)
     else:
-        print_table(rows, source)
+        print_table(rows, " + ".join((source, *more)))
     return 0
 
 

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows, say
+from .sources import together
 from .suggest_parent import names_in
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _SHOWN = 10
 def insert(
     model: Path,
     edges: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    *,
+    *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     near: list[str] | None = None,
     name: str | None = None,
@@ -50,6 +51,8 @@ def insert(
     edges
         New edges child,parent in any format that treeball fit reads, a table of ids and labels for one; - for standard
         input. Parents are nodes of the model or new themselves.
+    more
+        Further files that belong to it, such as products below categories.
     output
         Model to write; by default the name of the model with the ending .inserted.parquet.
     near
@@ -85,13 +88,13 @@ def insert(
     if (near is None) != (name is None):
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
     output = output or model.with_name(model.stem + ".inserted.parquet")
-    require_writable(output, str(model), *([] if edges is None else [edges]))
+    require_writable(output, str(model), *([] if edges is None else [edges]), *more)
     remove, rename, reparent = (_with_lines_of_files(texts) for texts in (remove, rename, reparent))
     embedding = load(model)
     names = embedding.names
     with WorkProgress() as work:
         work.begin(f"reading {edges}")
-        found = None if edges is None else read_edges(edges, reading)
+        found = None if edges is None else read_edges(together(edges, more), reading)
     if found is not None and found.report is not None:
         say(found.report.summary_of_edges())
     if name is not None and near is not None:

@@ -18,4 +18,9 @@ def read_hierarchy(source: str, more: Sequence[str], reading: ReadSettings) -> H
 
     with WorkProgress() as work:
         work.begin(f"reading {source}" if not more else f"reading {source} and {len(more)} more")
-        return read([Path(one) for one in (source, *more)] if more else source, reading)
+        return read(together(source, more), reading)
+
+
+def together(source: str, more: Sequence[str]) -> str | list[Path]:
+    """What to read: the source itself, or a list of files where there are more."""
+    return [Path(one) for one in (source, *more)] if more else source

@@ -23,7 +23,7 @@ _SHOWN = 10
 def update(
     model: Path,
     export: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    *,
+    *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     dry_run: bool = False,
     force: bool = False,
@@ -44,6 +44,8 @@ def update(
         Model file that treeball fit wrote.
     export
         The whole new version, in any format that treeball fit reads; - for standard input.
+    more
+        Further files that belong to it, such as products below categories.
     output
         Model to write; by default the name of the model with the ending .updated.parquet.
     dry_run
@@ -68,9 +70,9 @@ def update(
 
     output = output or model.with_name(model.stem + ".updated.parquet")
     if not dry_run:
-        require_writable(output, str(model), export)
+        require_writable(output, str(model), export, *more)
     embedding = load(model)
-    after = read_hierarchy(export, (), reading)
+    after = read_hierarchy(export, more, reading)
     if after.report is not None:
         say(after.report.summary())
     changes = plan_update(embedding, after, force=force)
