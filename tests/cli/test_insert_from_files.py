@@ -37,3 +37,19 @@ def test_a_node_may_begin_like_a_file_and_what_is_no_text_is_refused(
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\x00d")
     assert run(["insert", str(model), "--remove", f"@{tmp_path / 'bad.txt'}"]) == 2
     assert "is not text in UTF-8" in capsys.readouterr().err
+
+
+def test_parents_in_the_model_need_no_rows_of_their_own(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new.csv"
+    new.write_text("id,parent_id,name\nbat,mammal,Bat\nemu,bird,Emu\nchick,emu,Emu chick\n")
+    assert run(["insert", str(model), str(new), "--strict", "-o", str(tmp_path / "v2.parquet")]) == 0
+    assert "0 repairs" in capsys.readouterr().err
+    assert treeball.load(tmp_path / "v2.parquet").parent_of("chick", "hierarchy") == "emu"
+    new.write_text("id,parent_id,name\nbat,nobody,Bat\n")
+    assert run(["insert", str(model), str(new), "-o", str(tmp_path / "v3.parquet")]) == 2
+    assert "the parent 'nobody' of 'bat' is neither in the model nor a new node" in capsys.readouterr().err
+    new.write_text("id,parent_id,name\nbat,mammal,Bat\nbat,mammal,Bat\n")
+    assert run(["insert", str(model), str(new), "--strict", "-o", str(tmp_path / "v3.parquet")]) == 2
+    assert "line 3: Bat [bat] -> mammal is repeated" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...errors import InputError
@@ -39,6 +39,14 @@ class NewEdges:
         return replace(self, pairs=[*self.pairs, (child, parent)])
 
 
+class _EdgeSettings(ReadSettings):
+    """Settings for edges whose tops are nodes of a model: those have no rows here, and are as many as they are."""
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        return frozenset(["undefined parents", "roots joined"])
+
+
 def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
     """Edges of a file or an object; pairs (child, parent) are taken as they are.
 
@@ -57,7 +65,8 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
         return NewEdges([(child, parent) for child, parent in source])
     reading = reading or ReadSettings()
     direction = "header" if reading.direction == "auto" else reading.direction
-    found = read(source, reading, direction=direction, reduce="never")
+    given = {setting.name: getattr(reading, setting.name) for setting in fields(reading)}
+    found = read(source, _EdgeSettings(**given | {"direction": direction, "reduce": "never"}))
     repairs = {} if found.report is None else found.report.repairs
     broken = repairs.get("cycle edges", 0) + repairs.get("self-loops", 0)
     if broken:

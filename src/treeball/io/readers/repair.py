@@ -43,7 +43,7 @@ class Repairer:
 
     def record(self, kind: str, count: int, detail: str, pair: int | None = None, line: int | None = None) -> None:
         """Count a repair; when strict, refuse instead, naming the line of ``pair`` where lines are known."""
-        if count == 0:
+        if count == 0 or kind in self.settings.accepted:
             return
         if pair is not None:
             line = self.relation.line(pair if self.origin is None else int(self.origin[pair]))

@@ -127,6 +127,11 @@ class ReadSettings:
             raise InputError("separator='' separates nothing: say auto, tab, comma, semicolon, pipe or space")
 
     @property
+    def accepted(self) -> frozenset[str]:
+        """Kinds of repair that are no fault of this input: neither counted nor refused."""
+        return frozenset()
+
+    @property
     def separator_text(self) -> str | None:
         """The separator itself, or None when the content decides."""
         if self.separator == "auto":
