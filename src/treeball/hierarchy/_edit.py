@@ -185,6 +185,11 @@ def rename_nodes(edit: Edit, names: Mapping[Hashable, Hashable]) -> Edit:
             raise InputError(f"{changed[code]!r} cannot be renamed to {name!r}: give a name that is not empty")
         if labels[code] is not None and labels[code] == old:
             labels[code] = str(name)
+        elif _is_synonym(hierarchy.names, code, old):
+            raise InputError(
+                f"{old!r} is a synonym of {hierarchy.names.shown(code)!r}, and synonyms are not renamed: name the id "
+                "of the node to give it another id, or its label to give it another label"
+            )
         else:
             changed[code] = _as_stored(name, numeric)
     if len(set(changed)) < len(changed):
@@ -196,6 +201,12 @@ def rename_nodes(edit: Edit, names: Mapping[Hashable, Hashable]) -> Edit:
         renamed = renamed.described(labels, renamed.synonyms)
     made = _made(renamed, child, parent, hierarchy.parent_weight, hierarchy.virtual_root)
     return Edit(made, edit.origin, edit.loose)
+
+
+def _is_synonym(names: Names, code: int, given: Hashable) -> bool:
+    """Whether a node goes by this only beside its id and its label."""
+    lists = names.synonyms
+    return lists is not None and given in (lists[code].as_py() or ()) and str(given) != str(names[code])
 
 
 def reparent_nodes(edit: Edit, parents: Mapping[Hashable, Hashable]) -> Edit:

@@ -1,0 +1,42 @@
+"""What treeball insert refuses rather than guesses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import treeball
+from treeball.cli.main import run
+
+TERMS = [("1", "body", None), ("2", "heart", "1"), ("3", "biceps", "1"), ("4", "pump", "1"), ("5", "valve", "2")]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "format-version: 1.2\n"
+    for id, name, above in TERMS:
+        text += f"\n[Term]\nid: A:{id}\nname: {name}\n" + (f"is_a: A:{above}\n" if above else "")
+        text += 'alt_id: A:22\nsynonym: "Herz" EXACT []\n' if name == "heart" else ""
+    Path("body.obo").write_text(text)
+    treeball.fit("body.obo", dim=5).save("model.parquet")
+
+
+def refused(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    """The last line of what is said; nothing else is, and nothing is written."""
+    assert run(["insert", "model.parquet", *options, "-o", "v2.parquet"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert not Path("v2.parquet").exists()
+    assert len(said.err.splitlines()) == 1
+    return said.err
+
+
+@pytest.mark.parametrize("synonym", ["Herz", "A:22"])
+def test_a_synonym_is_not_renamed(capsys: pytest.CaptureFixture[str], synonym: str) -> None:
+    said = refused(capsys, "--rename", f"{synonym}=Cardia")
+    assert f"'{synonym}' is a synonym of 'heart [A:2]'" in said
+    assert run(["insert", "model.parquet", "--rename", "heart=Cardia", "-o", "v2.parquet"]) == 0
+    names = treeball.load("v2.parquet").names
+    assert names.shown(names.find("Herz")) == "Cardia [A:2]"
