@@ -40,3 +40,12 @@ def test_a_synonym_is_not_renamed(capsys: pytest.CaptureFixture[str], synonym: s
     assert run(["insert", "model.parquet", "--rename", "heart=Cardia", "-o", "v2.parquet"]) == 0
     names = treeball.load("v2.parquet").names
     assert names.shown(names.find("Herz")) == "Cardia [A:2]"
+
+
+def test_a_node_gets_one_new_parent_and_one_new_name(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "--reparent", "biceps=pump", "--reparent", "A:3=heart")
+    assert "--reparent gives 'biceps [A:3]' two new parents, 'pump [A:4]' and 'heart [A:2]'" in said
+    said = refused(capsys, "--rename", "biceps=arm", "--rename", "biceps=muscle")
+    assert "--rename gives 'biceps' two new names, 'arm' and 'muscle'" in said
+    twice = ["--reparent", "biceps=pump", "--reparent", "A:3=A:4"]
+    assert run(["insert", "model.parquet", *twice, "-o", "v2.parquet"]) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,7 +104,7 @@ def insert(
         embedding,
         found,
         remove=[names[names.find(text)] for text in remove],
-        rename=dict(_split(text, names, "rename", "OLD=NEW") for text in rename),
+        rename=_one_each((_split(text, names, "rename", "OLD=NEW") for text in rename), "rename", names),
         reparent=_reparent(reparent, rename, names),
         make_room=make_room,
         heal_ill=heal,
@@ -186,7 +186,19 @@ def _reparent(texts: list[str], renamed: list[str], names: Names) -> dict[Hashab
     """Nodes and new parents; where nodes are renamed as well, these are the new names, which are not in the model."""
     pairs = [_split(text, names, "reparent", "NODE=NEWPARENT") for text in texts]
     fresh = {text.rpartition("=")[2] for text in renamed}
-    return {names[names.find(node)]: above if above in fresh else names[names.find(above)] for node, above in pairs}
+    found = ((names[names.find(node)], above if above in fresh else names[names.find(above)]) for node, above in pairs)
+    return _one_each(found, "reparent", names)
+
+
+def _one_each(pairs: Iterable[tuple[Hashable, Hashable]], option: str, names: Names) -> dict[Hashable, Hashable]:
+    """The pairs by their first; which of two that differ is meant, nobody knows."""
+    found: dict[Hashable, Hashable] = {}
+    for one, other in pairs:
+        if found.setdefault(one, other) != other:
+            node, first, second = names.shown_as([one, found[one], other])
+            what = "new names" if option == "rename" else "new parents"
+            raise InputError(f"--{option} gives {node!r} two {what}, {first!r} and {second!r}: leave out one of them")
+    return found
 
 
 def _print(insertion: Insertion) -> None:
