@@ -49,3 +49,12 @@ def test_a_node_gets_one_new_parent_and_one_new_name(capsys: pytest.CaptureFixtu
     assert "--rename gives 'biceps' two new names, 'arm' and 'muscle'" in said
     twice = ["--reparent", "biceps=pump", "--reparent", "A:3=A:4"]
     assert run(["insert", "model.parquet", *twice, "-o", "v2.parquet"]) == 0
+
+
+@pytest.mark.parametrize("old", ["A:5", "valve"])
+def test_a_node_near_to_others_is_new(capsys: pytest.CaptureFixture[str], old: str) -> None:
+    said = refused(capsys, "--near", "heart,pump", "--name", old)
+    assert f"--name '{old}' is in the model already, as 'valve [A:5]'" in said
+    near = ["--near", "heart,pump", "--name", old, "--remove", "valve"]
+    assert run(["insert", "model.parquet", *near, "-o", "v2.parquet"]) == 0
+    assert len(treeball.load("v2.parquet")) == len(TERMS)

@@ -98,6 +98,7 @@ def insert(
     if found is not None and found.report is not None:
         say(found.report.summary_of_edges())
     if name is not None and near is not None:
+        _require_new(name, names, [*remove, *(_split(text, names, "rename", "OLD=NEW")[0] for text in rename)])
         pair = (name, _parent_from(embedding, name, near))
         found = NewEdges([pair]) if found is None else found.with_pair(*pair)
     insertion = insert_nodes(
@@ -159,6 +160,14 @@ def _tell_other_labels(names: Names, described: Names) -> None:
             f"{count(len(changed), 'old node')} with another label in the new edges ({example}): labels of old nodes "
             "stay as they are; --rename OLD=NEW changes one"
         )
+
+
+def _require_new(name: str, names: Names, free: Iterable[Hashable]) -> None:
+    """Refuse the name of an old node for a new one, unless that node is removed or renamed."""
+    taken = set(names.look_up(name)).difference(*(names.look_up(one) for one in free))
+    if taken:
+        old = names.shown(min(taken))
+        raise InputError(f"--name {name!r} is in the model already, as {old!r}: give a new node a name of its own")
 
 
 def _parent_from(embedding: Embedding, name: str, near: list[str]) -> Hashable:
