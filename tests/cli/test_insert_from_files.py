@@ -53,3 +53,17 @@ def test_parents_in_the_model_need_no_rows_of_their_own(
     new.write_text("id,parent_id,name\nbat,mammal,Bat\nbat,mammal,Bat\n")
     assert run(["insert", str(model), str(new), "--strict", "-o", str(tmp_path / "v3.parquet")]) == 2
     assert "line 3: Bat [bat] -> mammal is repeated" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--remove", "--rename", "--reparent"])
+def test_a_file_that_is_not_there_is_named(model: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert run(["insert", str(model), option, "@nofile.txt"]) == 2
+    assert "there is no file 'nofile.txt'" in capsys.readouterr().err
+
+
+def test_what_begins_like_a_file_may_be_renamed_and_moved(model: Path, tmp_path: Path) -> None:
+    options = ["--rename", "@home=pet", "--reparent", "@home=bird"]
+    assert run(["insert", str(model), options[0], options[1], "-o", str(tmp_path / "v2.parquet")]) == 0
+    assert "pet" in treeball.load(tmp_path / "v2.parquet").names
+    assert run(["insert", str(model), options[2], options[3], "-o", str(tmp_path / "v3.parquet")]) == 0
+    assert treeball.load(tmp_path / "v3.parquet").parent_of("@home", "hierarchy") == "bird"

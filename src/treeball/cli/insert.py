@@ -89,9 +89,9 @@ def insert(
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
     output = output or model.with_name(model.stem + ".inserted.parquet")
     require_writable(output, str(model), *([] if edges is None else [edges]), *more)
-    remove, rename, reparent = (_with_lines_of_files(texts) for texts in (remove, rename, reparent))
     embedding = load(model)
     names = embedding.names
+    remove, rename, reparent = (_with_lines_of_files(texts, names) for texts in (remove, rename, reparent))
     with WorkProgress() as work:
         work.begin(f"reading {edges}")
         found = None if edges is None else read_edges(together(edges, more), reading)
@@ -133,12 +133,14 @@ def insert(
     return 0
 
 
-def _with_lines_of_files(texts: list[str] | None) -> list[str]:
+def _with_lines_of_files(texts: list[str] | None, names: Names) -> list[str]:
     """The texts, where @FILE stands for the lines of a file; what begins with @ and is no file may be a node."""
     found: list[str] = []
     for text in texts or ():
         path = Path(text[1:])
         if not (text.startswith("@") and path.is_file()):
+            if text.startswith("@") and not _begins_with_node(text, names):
+                raise InputError(f"there is no file {text[1:]!r}, nor a node {text!r}: correct the path after the @")
             found.append(text)
             continue
         try:
@@ -147,6 +149,12 @@ def _with_lines_of_files(texts: list[str] | None) -> list[str]:
             raise InputError(f"{str(path)!r} is not text in UTF-8: save it as that") from None
         found += [line for line in lines if line.strip()]
     return found
+
+
+def _begins_with_node(text: str, names: Names) -> bool:
+    """Whether the text, or what is before an equals sign in it, means a node."""
+    ends = [len(text), *(i for i, letter in enumerate(text) if letter == "=")]
+    return any(names.look_up(text[:end]) for end in ends)
 
 
 def _tell_other_labels(names: Names, described: Names) -> None:
