@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ...errors import InputError
 from ...hierarchy.names import Names
 from ...hierarchy.read_report import ReadReport
 from ._read import read
@@ -46,6 +44,10 @@ class _EdgeSettings(ReadSettings):
     def accepted(self) -> frozenset[str]:
         return frozenset(["undefined parents", "roots joined"])
 
+    @property
+    def refused(self) -> frozenset[str]:
+        return frozenset(["cycle edges", "self-loops"])
+
 
 def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
     """Edges of a file or an object; pairs (child, parent) are taken as they are.
@@ -67,13 +69,6 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
     direction = "header" if reading.direction == "auto" else reading.direction
     given = {setting.name: getattr(reading, setting.name) for setting in fields(reading)}
     found = read(source, _EdgeSettings(**given | {"direction": direction, "reduce": "never"}))
-    repairs = {} if found.report is None else found.report.repairs
-    broken = repairs.get("cycle edges", 0) + repairs.get("self-loops", 0)
-    if broken:
-        where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "the new edges"
-        raise InputError(
-            f"{where}: a node hangs below itself, for the edges form a cycle ({broken:,} in all); remove one of it"
-        )
     child, parent = found.real_edges()
     pairs = list(zip(found.names.take(child), found.names.take(parent), strict=True))
     return NewEdges(pairs, found.names, found.report)

@@ -47,8 +47,11 @@ class Repairer:
             return
         if pair is not None:
             line = self.relation.line(pair if self.origin is None else int(self.origin[pair]))
+        where = self.label if line is None else f"{self.label}, line {line}"
+        if kind in self.settings.refused:
+            more = f" ({count:,} {kind} in all)" if count > 1 else ""
+            raise InputError(f"{where}: {detail}{more}, and no node can hang below itself: correct or remove that edge")
         if self.settings.strict:
-            where = self.label if line is None else f"{self.label}, line {line}"
             raise InputError(
                 f"{where}: {detail}; correct it, or read without {setting('strict', 'true')} to have it repaired"
             )

@@ -132,6 +132,11 @@ class ReadSettings:
         return frozenset()
 
     @property
+    def refused(self) -> frozenset[str]:
+        """Kinds of repair that are refused even when not strict."""
+        return frozenset()
+
+    @property
     def separator_text(self) -> str | None:
         """The separator itself, or None when the content decides."""
         if self.separator == "auto":
