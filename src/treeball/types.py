@@ -28,6 +28,9 @@ else:  # NumPy takes longer to import than the help of a command takes to print
 Objective = Literal["parents", "ancestors"]
 """What a node should be close to: its direct parents, or all its ancestors."""
 
+Device = Literal["auto", "cpu", "cuda"]
+"""Where to train: auto takes a graphics card where there is one and it pays."""
+
 Geometry: TypeAlias = str
 """Name of a space: one of those in :mod:`treeball.geometry.spaces`."""
 

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ..engine import Device
 from ..errors import InputError
 from ..limits import PUBLISHED_RADIUS
 from ..methods.progress import TrainingProgress
 from ..reproduce.recipes import RADII
+from ..types import Device
 from .console import say
 from .lists import Listed, items, whole_numbers
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ..checks import require
-from ..engine import Device
 from ..errors import InputError
-from ..types import Objective
+from ..types import Device, Objective
 from .settings import (
     BurnInNegatives,
     ClosureReading,

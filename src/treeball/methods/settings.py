@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
-from ..engine import DEVICES, Device
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS
-from ..types import Objective
+from ..types import Device, Objective
 
 __all__ = [
     "BaselineSettings",
@@ -85,7 +84,7 @@ class Settings:
         require_whole("seed", self.seed, 0)
         require(self.seed < 2**63, f"seed must be below 2**63, not {self.seed}")
         require_whole("threads", self.threads, 0)
-        require_choice("device", self.device, DEVICES)
+        require_choice("device", self.device, get_args(Device))
         require(
             not (self.deterministic and self.device == "cuda"),
             "deterministic needs one worker after the other, and a card has thousands at once: take device cpu",

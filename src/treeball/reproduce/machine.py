@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..checks import require_whole
-from ..engine import Device
+from ..types import Device
 from ..workers import thread_count
 
 __all__ = ["Machine"]

@@ -16,6 +16,7 @@ import pyarrow.csv as pacsv
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
 from ....words import count
+from ....workers import apart
 from ..hints import setting
 from ..relation import Relation
 from ..sample import Sample
@@ -178,22 +179,26 @@ def _note_possible_header(relation: Relation) -> None:
 
 def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable[[Any], str]) -> pa.Table:
     block = 1 << 22
+
+    def read() -> pa.Table:
+        return pacsv.read_csv(
+            pa.BufferReader(data),
+            # Rows are numbered only when read by one thread.
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=block, column_names=names),
+            parse_options=pacsv.ParseOptions(
+                delimiter="\t" if dialect.separator == " " else dialect.separator,
+                quote_char='"' if dialect.quoting else False,
+                newlines_in_values=dialect.quoting,
+                invalid_row_handler=handler,
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), check_utf8=False, strings_can_be_null=False
+            ),
+        )
+
     while True:
         try:
-            return pacsv.read_csv(
-                pa.BufferReader(data),
-                # Rows are numbered only when read by one thread.
-                read_options=pacsv.ReadOptions(use_threads=False, block_size=block, column_names=names),
-                parse_options=pacsv.ParseOptions(
-                    delimiter="\t" if dialect.separator == " " else dialect.separator,
-                    quote_char='"' if dialect.quoting else False,
-                    newlines_in_values=dialect.quoting,
-                    invalid_row_handler=handler,
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()), check_utf8=False, strings_can_be_null=False
-                ),
-            )
+            return apart(read)
         except pa.ArrowInvalid as error:
             if "straddl" not in str(error) or block > len(data):
                 raise
