@@ -179,7 +179,9 @@ def test_new_nodes_may_have_several_parents(mammals):
     insertion = mammals.insert([("both", first), ("both", second)])
     hierarchy = insertion.embedding.hierarchy
     assert hierarchy.names.take(hierarchy.parents_of(hierarchy.names.index_of("both"))) == [first, second]
-    assert insertion.parent_nearest == 1
+    # It stands next to one of them; that it is ill with the other is said.
+    assert insertion.parent_nearest == 0
+    assert insertion.ill == ["both"]
 
 
 def test_one_node_alone_can_get_children():

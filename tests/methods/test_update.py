@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,3 +80,50 @@ def test_weeks_of_a_random_tree(seed: int) -> None:
         assert dict(zip(made.embedding.names, ["n0", *parents], strict=False)).keys() == {"n0", *parents}
         model = made.embedding
     assert len(model.evaluate().illness) == 0
+
+
+OBO = """format-version: 1.2
+
+[Term]
+id: T:1
+name: organ
+
+[Term]
+id: T:2
+name: heart
+synonym: "Herz" RELATED []
+is_a: T:1
+
+[Term]
+id: T:3
+name: lung
+is_a: T:1
+"""
+
+
+def test_a_version_with_other_synonyms_alone_is_a_change(tmp_path: Path) -> None:
+    for name, text in (("before.obo", OBO), ("after.obo", OBO.replace("Herz", "Pumpe"))):
+        (tmp_path / name).write_text(text)
+    model = treeball.fit(tmp_path / "before.obo", dim=3)
+    made = treeball.update(model, tmp_path / "after.obo")
+    assert made.changes.other_synonyms == ["T:2"]
+    assert made.changes.to_dict()["other_synonyms"] == ["T:2"]
+    assert made.embedding.names.look_up("Pumpe") == model.names.look_up("Herz")
+    assert made.embedding.names.look_up("Herz") == []
+    assert np.array_equal(made.embedding.vectors, model.vectors)
+    assert not treeball.update(model, tmp_path / "before.obo").changes
+
+
+def test_a_new_node_that_is_ill_with_its_second_parent_is_named_and_can_be_healed() -> None:
+    """Its parents are far from each other: next to the one, the other is farther than its own child."""
+    old = [("2", "1"), ("3", "1"), ("4", "2"), ("5", "2"), ("6", "4")]
+    new = [*old, ("7", "4"), ("7", "3")]
+    model = treeball.fit(old, dim=5)
+    made = treeball.update(model, new)
+    assert made.insertion.ill == ["7"]
+    assert len(made.embedding.evaluate().illness) == 1
+    healed = treeball.update(model, new, heal_ill=True)
+    assert healed.insertion.ill == []
+    assert healed.insertion.healed_by_moving
+    assert len(healed.embedding.evaluate().illness) == 0
+    assert set(healed.embedding.parents_of("7")) == {"3", "4"}

@@ -93,7 +93,7 @@ def update(
     made = Update(changes, insertion)
     made.embedding.save(output)
     if json:
-        print_json(made.to_dict())
+        print_json({**made.to_dict(), "scores": made.embedding.provenance.scores})
     else:
         _print_result(made.insertion)
     say(f"saved {output}")
@@ -116,6 +116,9 @@ def _print_changes(changes: NextVersion, embedding: Embedding) -> None:
             ("other label", [(f"{node}: {old}", new) for node, old, new in changes.relabelled]),
         )
     ]
+    if changes.other_synonyms:
+        some = after.shown_as(changes.other_synonyms[:_SHOWN])
+        rows.append(("other synonyms", _listed(some, len(changes.other_synonyms))))
     print_table(rows)
 
 

@@ -32,6 +32,7 @@ class NextVersion:
     moved : names of nodes that hang below other parents; all that is below them goes along
     renamed : (old name, new name), in hierarchies without ids beside the names
     relabelled : (node, label before, label after)
+    other_synonyms : names of nodes of both versions whose synonyms or alternative ids are others now
     """
 
     edit: Edit
@@ -40,9 +41,10 @@ class NextVersion:
     moved: list[Hashable]
     renamed: list[tuple[Hashable, Hashable]]
     relabelled: list[tuple[Hashable, str | None, str | None]]
+    other_synonyms: list[Hashable]
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.moved or self.renamed or self.relabelled)
+        return bool(self.added or self.removed or self.moved or self.renamed or self.relabelled or self.other_synonyms)
 
     @property
     def kept(self) -> int:
@@ -58,6 +60,7 @@ class NextVersion:
             "moved": [str(name) for name in self.moved],
             "renamed": [{"from": str(old), "to": str(new)} for old, new in self.renamed],
             "relabelled": [{"node": str(node), "from": old, "to": new} for node, old, new in self.relabelled],
+            "other_synonyms": [str(name) for name in self.other_synonyms],
         }
 
 
@@ -99,6 +102,7 @@ def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
         moved=names.take(np.flatnonzero(moved)),
         renamed=renamed,
         relabelled=_relabelled(before, hierarchy, origin) if after.names.has_labels else [],
+        other_synonyms=_other_synonyms(before.names, names, origin),
     )
 
 
@@ -168,3 +172,19 @@ def _relabelled(before: Hierarchy, after: Hierarchy, origin: Ints) -> list[tuple
     both_none = pc.and_(pc.is_null(now), pc.is_null(then)).to_numpy(zero_copy_only=False)
     changed = np.flatnonzero(~(same | both_none))
     return [(after.names[int(stays[i])], then[int(i)].as_py(), now[int(i)].as_py()) for i in changed]
+
+
+def _other_synonyms(before: Names, after: Names, origin: Ints) -> list[Hashable]:
+    """Which nodes of both versions have other synonyms, in whatever order."""
+    if before.synonyms is None and after.synonyms is None:
+        return []
+    stays = np.flatnonzero(origin >= 0)
+    now, then = _synonym_sets(after, stays), _synonym_sets(before, origin[stays])
+    changed = [node for node, a, b in zip(stays.tolist(), now, then, strict=True) if a != b]
+    return after.take(np.array(changed, np.int64))
+
+
+def _synonym_sets(names: Names, nodes: Ints) -> list[frozenset[str]]:
+    if names.synonyms is None:
+        return [frozenset()] * nodes.size
+    return [frozenset(some or ()) for some in names.synonyms.take(pa.array(nodes)).to_pylist()]
