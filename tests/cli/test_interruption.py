@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,3 +109,28 @@ def test_in_a_pipe_quick_answers_come_without_a_word(tmp_path: Path, capsys: pyt
     said = capsys.readouterr()
     assert said.err == ""
     assert len(said.out.splitlines()) == hierarchy.n_nodes
+
+
+_INTERRUPTED_WHILE_LOADING = """
+import runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cyclopts":
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["treeball", "doctor"]
+"""
+
+
+@pytest.mark.parametrize(
+    "start", ["runpy.run_module('treeball', run_name='__main__')", "from {module} import {name}; {name}()"]
+)
+def test_an_interruption_while_the_program_still_loads_is_one_sentence(start: str) -> None:
+    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    module, name = settings["project"]["scripts"]["treeball"].split(":")
+    code = _INTERRUPTED_WHILE_LOADING + start.format(module=module, name=name)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "treeball: interrupted\n")
