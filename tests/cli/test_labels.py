@@ -148,6 +148,15 @@ def test_compare_shows_labels_and_guesses_no_ids(model, printed):
     ]
 
 
+def test_compare_shows_the_label_of_an_id_that_was_merged_into_another(tmp_path, monkeypatch, printed):
+    monkeypatch.chdir(tmp_path)
+    root = "format-version: 1.2\n\n[Term]\nid: T:1\nname: animal\n\n"
+    dog, hound = (f"[Term]\nid: {id}\nname: {name}\nis_a: T:1\n\n" for id, name in (("T:2", "dog"), ("T:10", "hound")))
+    Path("old.obo").write_text(root + dog + hound)
+    Path("new.obo").write_text(root + dog.replace("is_a", "alt_id: T:10\nis_a"))
+    assert "removed: 1  (hound [T:10])" in printed("compare", "old.obo", "new.obo").splitlines()
+
+
 def test_ill_pairs_and_diagnosis_carry_labels(tmp_path, monkeypatch, printed):
     monkeypatch.chdir(tmp_path)
     rng_model = treeball.fit(
@@ -193,5 +202,8 @@ def test_plot_labels_are_the_labels():
         ["i0", "i1", "i2"], [1, 2], [0, 0], labels=["Shop", "Music", None], synonyms=[[], ["songs"], []]
     )
     embedding = treeball.fit(hierarchy, dim=2)
-    words = {text.get_text() for text in figures.disk(embedding, focus="songs").axes[0].texts}
-    assert {"Shop", "Music", "i2"} <= words
+    disk = figures.disk(embedding, focus="songs")
+    assert {"Shop", "Music", "i2"} <= {text.get_text() for text in disk.axes[0].texts}
+    for focus in ("songs", "i1"):
+        titles = [text.get_text() for text in figures.disk(embedding, focus=focus).texts]
+        assert any(title.endswith("; seen from Music") for title in titles)

@@ -74,7 +74,11 @@ def _shown(before: Names, after: Names) -> Callable[[Hashable], str]:
     """How people read a node of either version: with its label of the second, if it is there."""
 
     def shown(name: Hashable) -> str:
-        return (after if after.look_up(name) else before).shown_as([name])[0]
+        for names in (after, before):
+            codes = names.look_up(name)
+            if codes and str(names[codes[0]]) == str(name):  # an id that is gone may be a synonym of another node
+                return names.shown(codes[0])
+        return str(name)
 
     return shown
 

@@ -262,7 +262,8 @@ def caption(embedding: Embedding, scores: Evaluation | None) -> str:
 def _title(embedding: Embedding, scores: Evaluation | None, focus: Hashable | None, depth: int | None) -> str:
     words = caption(embedding, scores)
     if focus is not None:
-        words += f"; seen from {display_name(focus)}"
+        names = embedding.names
+        words += f"; seen from {display_name(names.called([names.find(focus)])[0])}"
     if depth is not None:
         words += f"; {depth} {'level' if depth == 1 else 'levels'}"
     return words
