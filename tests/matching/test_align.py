@@ -226,12 +226,42 @@ def test_a_table_corrected_by_hand_is_a_file_of_anchors(tmp_path, shops):
     assert again.to_dict()["given"] == sum(row["node_b"] != "" and row["kind"] != "broader" for row in rows)
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
+def test_a_table_of_any_ending_is_a_file_of_anchors(tmp_path, shops, ending):
+    table, found = tmp_path / f"found.{ending}", treeball.align(*shops, broader=True)
+    found.save(table)
+    again = treeball.align(*shops, anchors=table)
+    assert again.matches == found.matches
+    assert again.to_dict()["given"] == len(found.matches) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.json", b"{", "is not valid JSON"),
+        ("a.json", b"\xff", "is not text in UTF-8"),
+        ("a.json", b'{"Media": "Food"}', "has rows without node_a and node_b: give a table that treeball align wrote"),
+        ("a.json", b'[{"node_a": "Media"}]', "has rows without node_a and node_b"),
+        (
+            "a.json",
+            b'[{"node_a": "x", "node_b": null}, {"node_a": "Medai", "node_b": "Food"}]',
+            "a.json', row 2: no node",
+        ),
+        ("a.parquet", b"PAR1", "cannot be read as Parquet"),
+    ],
+)
+def test_tables_that_cannot_be_used(tmp_path, shops, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        treeball.align(*shops, anchors=tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"Media\n", "line 1, has 1 columns where 2 belong"),
         (b"Media\tFood\nMedia\tFood\tx\n", "line 2, has 3 columns where 2 belong"),
-        (b"Media\tFoood\n", "no node named 'Foood'; did you mean 'Food'"),
+        (b"Media\tFood\n\nMedia > Music\tFoood\n", r"anchors.tsv', line 3: no node named 'Foood'; did you mean 'Food'"),
         (b"Media\tFood\nMedia\tElectronics\n", "two counterparts to 'Media', 'Electronics' and 'Food': keep one"),
         (b"\xff\xfe\x00\tFood\n", "is not text in UTF-8"),
         (b'"Media\tFood\n', "cannot be read"),
