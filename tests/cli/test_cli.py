@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -157,6 +159,29 @@ def test_info_tells_decisions_and_crowded_nodes(catalog, capsys):
 def test_doctor(capsys):
     assert run(["doctor", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["treeball"] == treeball.__version__
+
+
+def test_doctor_lists_every_extra_with_its_libraries(capsys, monkeypatch):
+    import treeball.cli.doctor as module
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    for_developers = {"test", "lint", "docs", "bench", "dist"}
+    declared = {
+        extra: {re.split("[>=;]", library)[0].lower() for library in libraries}
+        for extra, libraries in project["optional-dependencies"].items()
+        if extra not in for_developers
+    }
+    installed = module._version
+    monkeypatch.setattr(module, "_version", lambda name: None if name == "duckdb" else installed(name))
+    assert run(["doctor", "--json"]) == 0
+    extras = json.loads(capsys.readouterr().out)["extras"]
+    assert {extra: {name.lower() for name in found} for extra, found in extras.items()} == declared
+    assert extras["plot"] == {"matplotlib": installed("matplotlib")}
+    assert extras["duckdb"] == {"duckdb": None}
+    assert run(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert f"matplotlib {installed('matplotlib')}\n" in shown
+    assert "duckdb missing   (pip install 'treeball[duckdb]')" in shown
 
 
 def test_settings_from_toml_give_way_to_flags(catalog, capsys):

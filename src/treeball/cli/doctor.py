@@ -10,7 +10,15 @@ from typing import Any
 from .console import print_json, print_table
 
 _CORE = ("numpy", "numba", "pyarrow", "rich", "cyclopts", "rapidfuzz", "platformdirs")
-_EXTRAS = {"formats": ("pyoxigraph", "python-calamine", "PyYAML")}
+_EXTRAS = {
+    "formats": ("pyoxigraph", "python-calamine", "PyYAML"),
+    "plot": ("matplotlib",),
+    "serve": ("pydantic", "httptools"),
+    "torch": ("torch",),
+    "gpu": ("torch", "triton"),
+    "sklearn": ("scikit-learn",),
+    "duckdb": ("duckdb",),
+}
 
 
 def doctor(*, json: bool = False) -> int:
@@ -49,8 +57,7 @@ def doctor(*, json: bool = False) -> int:
         if name == "extras":
             for extra, found in value.items():
                 listed = ", ".join(f"{library} {number or 'missing'}" for library, number in found.items())
-                missing = [library for library, number in found.items() if not number]
-                remedy = f"   (pip install {' '.join(missing)})" if missing else ""
+                remedy = "" if all(found.values()) else f"   (pip install 'treeball[{extra}]')"
                 rows.append((f"extra {extra}", listed + remedy))
         elif isinstance(value, list):
             rows.append((name, " ".join(value)))
