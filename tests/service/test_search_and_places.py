@@ -37,6 +37,15 @@ def test_search_finds_what_the_model_finds(kind, tmp_path):
     assert found["answers"][-1]["matches"] == []
 
 
+def test_an_empty_text_among_many_has_its_error_in_its_place(app):
+    status, found = post(app, "/search", {"texts": ["Rock", "", " \x1c", "Pop"]})
+    assert status == 200
+    first, *empty, last = found["answers"]
+    assert (first, last) == (ask(app, "/search?text=Rock")[1], ask(app, "/search?text=Pop")[1])
+    assert [one.keys() for one in empty] == [{"text", "error"}] * 2
+    assert empty[0]["error"] == "there is nothing to search for in '': give a part of an id, a label or a synonym"
+
+
 def test_what_cannot_be_searched_for_is_refused(app):
     refused(ask(app, "/search"), 422, "'text' is missing")
     for blank in ("", "%20"):

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ._ids import is_broken
 from .names import Names
 
-__all__ = ["Match", "search_names"]
+__all__ = ["Match", "require_sought", "search_names"]
 
 By = Literal["id", "label", "synonym"]
 # How a text is held, the best first: it is the whole, the beginning, the beginning of a word, or somewhere inside.
@@ -48,6 +48,12 @@ class Match:
         return {"node": name, **label, "matched": self.matched, "by": self.by}
 
 
+def require_sought(text: Any) -> None:
+    """Refuse what cannot be searched for: what is no text, or an empty one."""
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"there is nothing to search for in {text!r}: give a part of an id, a label or a synonym")
+
+
 def search_names(names: Names, text: str, k: int = 10, *, leave_out: int | None = None) -> list[Match]:
     """The k best matches of a text among ids, labels and synonyms, whatever the case; each node once.
 
@@ -66,8 +72,7 @@ def search_names(names: Names, text: str, k: int = 10, *, leave_out: int | None 
         Code of a node that is never found, such as a virtual root.
     """
     require_whole("k", k, 1)
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"there is nothing to search for in {text!r}: give a part of an id, a label or a synonym")
+    require_sought(text)
     wanted = text.strip()
     if is_broken(wanted):
         return []

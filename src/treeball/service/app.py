@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from ..embedding import Embedding
 from ..embedding._questions import doubt_of
 from ..errors import InputError
+from ..hierarchy.search_names import require_sought
 from ..io.atomic import atomic_write
 from ..workers import Throttle, available_cores
 from .asked import Asked, from_body, from_query
@@ -178,7 +179,10 @@ class _Service:
     def _meant(self, question: Question, row: tuple[Any, ...]) -> tuple[Any, ...] | Exception:
         """The nodes of a question by their names, or why it cannot be answered; a text is what it is."""
         try:
-            return row if question.subject == "texts" else tuple(self._known(name) for name in row)
+            if question.subject == "texts":
+                require_sought(*row)
+                return row
+            return tuple(self._known(name) for name in row)
         except (_UnknownNode, InputError) as error:
             return error
 

@@ -263,5 +263,5 @@ class _Maker:
             case "near":
                 each, example = Annotated[self.names, Field(min_length=1, max_length=MOST_NEAR)], [self._examples]
             case "texts":
-                each, example = _Sought, [str(self._examples[0])]
+                each, example = _Text, [str(self._examples[0])]
         return list_of(each), Field(min_length=1, max_length=self._most, examples=[example])
