@@ -486,6 +486,23 @@ def test_auto_finds_a_dimension(catalog, capsys):
     assert "construct, dimension 2" in captured.out
 
 
+def test_a_dimension_of_0_is_not_auto(catalog, capsys):
+    for name, value in (("zero", "0"), ("auto", "'auto'")):
+        Path(f"{name}.toml").write_text(f"[fit]\ndim = {value}\n")
+    for options in (["--dim", "0"], ["--config", "zero.toml"]):
+        assert run(["fit", str(catalog), "-o", "zero.parquet", *options]) == 2
+        assert "dim must be a whole number of at least 2, not 0" in capsys.readouterr().err
+    assert not Path("zero.parquet").exists()
+    for dim in (0, "0"):
+        with pytest.raises(treeball.InputError, match="dim must be a whole number of at least 2"):
+            treeball.fit(catalog, dim=dim)
+    assert treeball.fit(catalog, dim="auto").dim == 2
+    assert run(["fit", str(catalog), "--config", "auto.toml", "-o", "auto.parquet"]) == 0
+    assert treeball.load("auto.parquet").dim == 2
+    assert run(["capacity", str(catalog), "--dim", "auto"]) == 2
+    assert "'auto' is not a whole number" in capsys.readouterr().err
+
+
 def test_auto_trains_for_all_ancestors(catalog, capsys):
     options = ["--objective", "ancestors", "--epochs", "1000", "--dim", "5"]
     assert run(["fit", str(catalog), "-o", "auto.parquet", "--json", *options]) == 0

@@ -44,10 +44,11 @@ _INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
-    """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension may be auto."""
+    """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension of a fit may be auto."""
     whole = kind is int or kind == int | None
-    if whole and len(tokens) == 1 and tokens[0].value == "auto" and tokens[0].keyword == "--dim":
-        return 0
+    is_dim = len(tokens) == 1 and (tokens[0].keyword or "").strip("-[]") == "dim"  # --dim, or [dim] in a file
+    if is_dim and kind == int | None and tokens[0].value == "auto":
+        return "auto"
     if whole and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
         raise ValueError(f"{tokens[0].value!r} is not a whole number")
     return convert(kind, tokens)

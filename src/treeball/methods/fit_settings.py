@@ -163,7 +163,7 @@ class FitSettings:
         given = self.given()
         if given.pop("method", "auto") != "auto":
             require_known(str(self.method))
-        if str(given.get("dim")) in ("0", "auto"):
+        if given.get("dim") == "auto":
             del given["dim"]
         own = set(SoftmaxSettings.names()) - set(GeometryAwareSettings.names())
         SoftmaxSettings(method="fit", **{name: given.pop(name) for name in own & set(given)})
