@@ -284,6 +284,8 @@ def test_info_and_health(mammals, app):
     assert (info["nodes"], info["edges"], info["dim"]) == (1182, 1181, 4)
     assert (info["geometry"], info["objective"], info["method"]) == ("poincare", "parents", "sarkar")
     assert info["limits"]["k"] == 1000
+    assert {type(limit) for limit in info["limits"].values()} == {int}
+    assert ServeSettings(timeout=2.5).limits()["seconds"] == 2.5
     assert info["scores"]["map"] == mammals.evaluate().map
 
 

@@ -35,7 +35,7 @@ class Info(Closed):
     method: str | None
     scores: dict[str, Any] | None
     version: str
-    limits: dict[str, float]
+    limits: dict[str, int | float]
 
     @classmethod
     def of(cls, embedding: Embedding, settings: ServeSettings) -> Self:

@@ -56,13 +56,13 @@ class ServeSettings:
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise InputError(f"timeout must be a positive number of seconds, not {self.timeout}")
 
-    def limits(self) -> dict[str, float]:
+    def limits(self) -> dict[str, int | float]:
         """What clients should know."""
         return {
             "k": self.max_k,
             "nodes": self.max_nodes,
             "answer": self.max_answer,
             "body": self.max_body,
-            "seconds": self.timeout,
+            "seconds": int(self.timeout) if self.timeout == int(self.timeout) else self.timeout,
             "concurrent": self.max_concurrent,
         }
