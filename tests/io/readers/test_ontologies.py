@@ -347,3 +347,20 @@ def test_graphs_and_quads() -> None:
     assert _read(helpers.rdf(ANIMALS, "json-ld", "broader"))[0] == {
         (helpers.iri(child), helpers.iri(parent)) for child, parent in ANIMALS
     }
+
+
+def test_terms_may_refer_to_each_other_by_alternative_ids(tmp_path):
+    stanzas = [
+        "id: T:1\nname: organ",
+        "id: T:4\nname: heart\nalt_id: OLD:44\nis_a: T:1",
+        "id: T:5\nname: fish heart\nis_a: OLD:44",
+        "id: T:6\nname: T:1 again\nalt_id: T:1\nis_a: T:1",
+    ]
+    path = tmp_path / "alt.obo"
+    path.write_text("format-version: 1.2\n" + "".join(f"\n[Term]\n{one}\n" for one in stanzas))
+    hierarchy = read(path)
+    assert sorted(map(str, hierarchy.names)) == ["T:1", "T:4", "T:5", "T:6"]
+    edges = set(zip(*map(hierarchy.names.take, hierarchy.edges()), strict=True))
+    assert edges == {("T:4", "T:1"), ("T:5", "T:4"), ("T:6", "T:1")}  # an id goes before an alternative one
+    assert "1 reference by an alternative id taken for the term itself" in hierarchy.report.summary()
+    assert hierarchy.names.look_up("OLD:44") == [hierarchy.names.index_of("T:4")]

@@ -30,6 +30,7 @@ class Terms:
         """Whether any label has a language."""
         self._labels: dict[str, tuple[int, str]] = {}
         self._synonyms: dict[str, dict[str, None]] = {}
+        self._alternatives: dict[str, str] = {}
 
     def parent(self, child: str, parent: str, line: int | None = None) -> None:
         """``child`` is below ``parent``."""
@@ -57,6 +58,15 @@ class Terms:
         """What a term is found by besides its id and its label: synonyms, alternative ids, labels that did not stay."""
         self._synonyms.setdefault(term, {})[text] = None
 
+    def alternative(self, term: str, other: str) -> None:
+        """Another id of a term: it is found by it, and others may refer to it by it."""
+        self.synonym(term, other)
+        self._alternatives.setdefault(other, term)
+
+    def _meant(self, term: str) -> str:
+        """The term that an id refers to: that of this id, else the one with this alternative id."""
+        return term if term in self.declared else self._alternatives.get(term, term)
+
     def _distance(self, language: str) -> int:
         """How far a language is from what is wanted: that one, English, none, any other."""
         wanted, given = self.settings.language.lower(), language.lower()
@@ -66,6 +76,7 @@ class Terms:
 
     def finish(self, format: str, is_table: bool) -> Relation:
         """The relation: obsolete terms and what hangs on them left out, everything left out counted in its notes."""
+        by_other_id = self._resolve_alternatives()
         builder = RelationBuilder()
         for term in self.declared:
             if term not in self.obsolete:
@@ -94,7 +105,19 @@ class Terms:
             for name, label in zip(known, found, strict=True)
         ]
         relation.notes.extend(self._notes(len(stated) - len(kept), by_genus, known))
+        if by_other_id:
+            relation.notes.append(f"{count(by_other_id, 'reference')} by an alternative id taken for the term itself")
         return relation
+
+    def _resolve_alternatives(self) -> int:
+        """Let relations name terms by their own ids; -> how many named one by another."""
+        if not self._alternatives:
+            return 0
+        before = [*self.parents, *self.parts]
+        self.parents = [(child, self._meant(parent), line) for child, parent, line in self.parents]
+        self.parts = [(child, self._meant(whole), line) for child, whole, line in self.parts]
+        self.genera = {term: [self._meant(one) for one in genera] for term, genera in self.genera.items()}
+        return sum(old != new for old, new in zip(before, [*self.parents, *self.parts], strict=True))
 
     def _hang_below_genera(self, builder: RelationBuilder, placed: set[str]) -> int:
         """Edges to their genera from terms stated to be kinds of nothing, which then are ``placed``; -> how many."""

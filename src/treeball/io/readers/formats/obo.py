@@ -86,7 +86,7 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
     elif tag == "name":
         terms.label(term, _name(value))
     elif tag == "alt_id":
-        terms.synonym(term, _unescaped(_bare(value)))
+        terms.alternative(term, _unescaped(_bare(value)))
     elif tag.endswith("synonym"):
         found = _QUOTED.match(value)
         if found is None:
