@@ -364,3 +364,13 @@ def test_terms_may_refer_to_each_other_by_alternative_ids(tmp_path):
     assert edges == {("T:4", "T:1"), ("T:5", "T:4"), ("T:6", "T:1")}  # an id goes before an alternative one
     assert "1 reference by an alternative id taken for the term itself" in hierarchy.report.summary()
     assert hierarchy.names.look_up("OLD:44") == [hierarchy.names.index_of("T:4")]
+
+
+def test_a_prefix_that_is_not_declared_is_told(tmp_path):
+    path = tmp_path / "prefix.ofn"
+    axioms = "SubClassOf(foo:mammal :animal)\nSubClassOf(:bird :animal)\n"
+    path.write_text(f"Prefix(:=<https://example.org/>)\nOntology(<https://example.org/a>\n{axioms})\n")
+    told = "1 name with a prefix that is not declared taken as written (foo: 1)"
+    assert told in read(path).report.summary()
+    path.write_text(path.read_text().replace("foo:mammal", ":mammal"))
+    assert "declared" not in read(path).report.summary()

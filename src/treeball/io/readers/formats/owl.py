@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable
 
 from ....errors import InputError
@@ -46,21 +47,24 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
 
 def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of the named classes by IRI."""
-    axioms = Axioms(settings)
+    axioms, undeclared = Axioms(settings), Counter[str]()
     is_xml = source.sample_text.lstrip().startswith("<")
-    (_read_xml if is_xml else _read_functional)(source, axioms)
+    (_read_xml if is_xml else _read_functional)(source, axioms, undeclared)
     relation = axioms.triples.finish(source.label)
     relation.format = "OWL"
     if axioms.unused:
         unused = axioms.unused
         relation.notes.append(f"{count(unused.total(), 'axiom')} of other kinds passed over ({kinds_of(unused)})")
+    if undeclared:
+        names = f"{count(undeclared.total(), 'name')} with a prefix that is not declared"
+        relation.notes.append(f"{names} taken as written ({kinds_of(undeclared)})")
     return relation
 
 
-def _read_functional(source: Source, axioms: Axioms) -> None:
+def _read_functional(source: Source, axioms: Axioms, undeclared: Counter[str]) -> None:
     """Take in all axioms, without recursion: expressions wait on a list for their end."""
     prefixes = dict(_WELL_KNOWN)
-    iri_of = _expander(prefixes)
+    iri_of = _expander(prefixes, undeclared)
     open_calls: list[tuple[str, list[str]]] = []
     word, text = "", source.text
     for token in _TOKEN.finditer(text):
@@ -99,11 +103,13 @@ def _put(open_calls: list[tuple[str, list[str]]], value: str, source: Source, po
     open_calls[-1][1].append(value)
 
 
-def _expander(prefixes: dict[str, str]) -> Callable[[str], str]:
+def _expander(prefixes: dict[str, str], undeclared: Counter[str]) -> Callable[[str], str]:
     def iri_of(word: str) -> str:
-        """``obo:CL_1`` written out; a word without a known prefix, such as a number, as it is."""
+        """``obo:CL_1`` written out; what has no prefix, such as a number, or one that is `undeclared`, as it is."""
         before, colon, after = word.partition(":")
         known = prefixes.get(before + colon) if colon and after else None
+        if known is None and colon and after and before != "_":
+            undeclared[before + colon] += 1
         return word if known is None else known + after
 
     return iri_of
@@ -120,10 +126,10 @@ def _wrong(source: Source, position: int, reason: str) -> InputError:
     return InputError(f"{source.label}, line {line}: not valid OWL in functional syntax ({reason}); correct it there")
 
 
-def _read_xml(source: Source, axioms: Axioms) -> None:
+def _read_xml(source: Source, axioms: Axioms, undeclared: Counter[str]) -> None:
     """Take in the elements as they end."""
     prefixes = dict(_WELL_KNOWN)
-    iri_of = _expander(prefixes)
+    iri_of = _expander(prefixes, undeclared)
     open_elements: list[tuple[str, list[str]]] = [("", [])]
     base = ""
     data = without_doctype(source.data, source.label)
