@@ -67,3 +67,15 @@ def test_what_begins_like_a_file_may_be_renamed_and_moved(model: Path, tmp_path:
     assert "pet" in treeball.load(tmp_path / "v2.parquet").names
     assert run(["insert", str(model), options[2], options[3], "-o", str(tmp_path / "v3.parquet")]) == 0
     assert treeball.load(tmp_path / "v3.parquet").parent_of("@home", "hierarchy") == "bird"
+
+
+def test_a_new_node_without_a_parent_is_not_left_out(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, made = tmp_path / "new.csv", tmp_path / "v2.parquet"
+    for above in ("", "0"):
+        new.write_text(f"id,parent_id,name\nanimal,,Animal\nbat,mammal,Bat\nelm,{above},Elm\n")
+        assert run(["insert", str(model), str(new), "-o", str(made)]) == 2
+        assert "'Elm [elm]' is not in the model and has no parent" in capsys.readouterr().err
+    new.write_text("id,parent_id,name\nanimal,,Animal\nbat,mammal,Bat\nowl,,Owl\n")  # old nodes need none
+    assert run(["insert", str(model), str(new), "-o", str(made)]) == 0

@@ -49,7 +49,7 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
         (child, parent) by their ids. Where nothing describes them, what is no id may be a label or a synonym of an old
         node.
     described
-        Labels and synonyms of the new nodes, by their ids.
+        Labels and synonyms of the new nodes, by their ids. Those that are in no pair have to be old ones.
     """
     hierarchy = edit.hierarchy
     names, n = hierarchy.names, hierarchy.n_nodes
@@ -63,7 +63,17 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
                 )
     numeric = _are_numbers(hierarchy)
     given = dict.fromkeys(name for pair in pairs for name in pair)
-    code = _known_codes(names, given, by_label=described is None or not described.has_labels)
+    by_label = described is None or not described.has_labels
+    code = _known_codes(names, given, by_label=by_label)
+    if described is not None:
+        alone = [name for name in described if name not in given]
+        known = _known_codes(names, alone, by_label=by_label)
+        lost = next((name for name in alone if name not in known), None)
+        if lost is not None:
+            raise InputError(
+                f"{described.shown(described.find(lost))!r} is not in the model and has no parent in the new edges "
+                f"(an empty one, 0, -1 or null is none): give it one, such as {names.shown(hierarchy.root)!r}"
+            )
     added: dict[Hashable, int] = {}
     for child, _ in pairs:
         if child not in code:

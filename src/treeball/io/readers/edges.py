@@ -71,4 +71,5 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
     found = read(source, _EdgeSettings(**given | {"direction": direction, "reduce": "never"}))
     child, parent = found.real_edges()
     pairs = list(zip(found.names.take(child), found.names.take(parent), strict=True))
-    return NewEdges(pairs, found.names, found.report)
+    described = found.names if found.virtual_root is None else found.names.subset(found.real_nodes())
+    return NewEdges(pairs, described, found.report)
