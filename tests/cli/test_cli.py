@@ -370,6 +370,7 @@ def test_ctrl_c_saves_and_resume_continues(tmp_path):
     assert "Traceback" not in error
     assert "saved m.parquet; go on with --resume" in error
     assert "MAP" in out
+    assert Path("m.parquet.checkpoint").exists()
     done = treeball.load("m.parquet").provenance.epochs_done
     assert 0 < done < 100000
     process = start(*arguments, "--epochs", str(done + 5), "--resume")
@@ -487,6 +488,8 @@ def test_auto_finds_a_dimension(catalog, capsys):
 
 
 def test_a_dimension_of_0_is_not_auto(catalog, capsys):
+    import pydantic  # noqa: F401 -- where it is loaded, types of options are checked by it
+
     for name, value in (("zero", "0"), ("auto", "'auto'")):
         Path(f"{name}.toml").write_text(f"[fit]\ndim = {value}\n")
     for options in (["--dim", "0"], ["--config", "zero.toml"]):

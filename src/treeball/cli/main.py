@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, Token, convert
 from cyclopts.config import Toml
@@ -40,16 +40,16 @@ from .suggest_parent import suggest_parent
 from .update import update
 from .view import view
 
+_DIMENSION = int | Literal["auto"] | None
 _INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
     """Values as cyclopts makes them, but 2.5 is no whole number, and the dimension of a fit may be auto."""
-    whole = kind is int or kind == int | None
-    is_dim = len(tokens) == 1 and (tokens[0].keyword or "").strip("-[]") == "dim"  # --dim, or [dim] in a file
-    if is_dim and kind == int | None and tokens[0].value == "auto":
+    whole = kind in (int, int | None, _DIMENSION) and len(tokens) == 1
+    if whole and kind == _DIMENSION and tokens[0].value == "auto":
         return "auto"
-    if whole and len(tokens) == 1 and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
+    if whole and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
         raise ValueError(f"{tokens[0].value!r} is not a whole number")
     return convert(kind, tokens)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from ..checks import require
 from ..errors import InputError
@@ -123,7 +123,7 @@ class FitSettings:
     """
 
     method: str | None = None
-    dim: int | None = None
+    dim: int | Literal["auto"] | None = None
     objective: Objective | None = None
     epochs: int | None = None
     lr: float | None = None
