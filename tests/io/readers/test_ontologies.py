@@ -374,3 +374,17 @@ def test_a_prefix_that_is_not_declared_is_told(tmp_path):
     assert told in read(path).report.summary()
     path.write_text(path.read_text().replace("foo:mammal", ":mammal"))
     assert "declared" not in read(path).report.summary()
+
+
+def test_a_deprecated_property_is_no_obsolete_term(tmp_path):
+    pytest.importorskip("pyoxigraph")
+    path = tmp_path / "deprecated.ttl"
+    path.write_text(
+        "@prefix : <https://example.org/> .\n@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ":a a owl:Class ; rdfs:subClassOf :b . :b a owl:Class . :c a owl:Class ; owl:deprecated true .\n"
+        ":p a owl:ObjectProperty ; owl:deprecated true .\n"
+    )
+    summary = read(path).report.summary()
+    assert "1 obsolete term left out" in summary
+    assert "ObjectProperty 1" in summary

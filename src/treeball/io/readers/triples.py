@@ -130,6 +130,8 @@ class Triples:
             for form in forms:
                 if form in self._literal:
                     terms.label(node, *self._literal[form])
+        # A deprecated property is no term; it is counted by its kind.
+        terms.obsolete -= {node for node in self._types if node not in terms.declared and node not in stated}
         relation = terms.finish("RDF", is_table=False)
         if unnamed:
             relation.notes.append(f"{count(unnamed, 'relation')} to or from unnamed classes passed over")
