@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
+import os
+import signal
 import threading
 
 import numpy as np
@@ -180,7 +181,7 @@ def test_both_ways_give_the_same_ranking(make, sample, monkeypatch):
 def test_ctrl_c_does_not_wait_until_a_large_tree_is_built():
     points, factor = random_points("ball", 1_500_000, 5, 0)
     SearchTree(points[:1000], factor[:1000])  # compiled by now
-    threading.Timer(0.3, _thread.interrupt_main).start()
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         SearchTree(points, factor)
     # The work goes on where it does not disturb, until the process ends.
