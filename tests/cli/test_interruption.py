@@ -69,6 +69,8 @@ def test_progress_is_shown_and_ctrl_c_answered(folder: Path, stage: str, argumen
         stdout=subprocess.DEVNULL,
         stderr=its_end,
         env={**os.environ, "COLUMNS": "120", "TERM": "xterm"},
+        # Whoever starts the tests in the background lets them, and what they start, ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(its_end)
     said = read_until(terminal, lambda text: stage in text, _SHOWN_WITHIN)
