@@ -53,6 +53,8 @@ def record_of():
             "sample": 400 if "sampled" in scores else 0,
             "seconds": {"training": 1.5, "scoring": 0.1},
             "threads": 2,
+            "device": "cpu",
+            "at_once": 1,
             "version": "0.0",
             "dilations": [3] if method == "ga-dl" else [],
             "finished": f"2030-01-0{1 + seed}",

@@ -51,7 +51,7 @@ def estimate(
     """
     known: dict[_Key, list[tuple[float, float]]] = {}
     for record in records:
-        if record.get("threads") == machine.share and record.get("updates"):
+        if _where(record) == (machine.share, machine.at_once) and record.get("updates"):
             settings, seconds = record["settings"], record["seconds"]
             alike = known.setdefault((record["tree"], settings["method"], settings["dim"]), [])
             alike.append((seconds["training"] / record["updates"], seconds["scoring"]))
@@ -69,6 +69,10 @@ def estimate(
         a_pair, scoring = costs[key]
         total += job.updates * a_pair + scoring
     return total
+
+
+def _where(record: Record) -> tuple[int | None, int]:
+    return record.get("threads"), record.get("at_once", 1)
 
 
 def _measured(job: Job, hierarchy: Hierarchy, machine: Machine) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def _line(tree: Tree, records: list[Record]) -> Record:
         line[measure] = {**summed, "paper": stated, "sign": compared, "values": values}
     line["seconds"] = statistics.fmean(record["seconds"]["training"] for record in records)
     line["sampled"] = next((record["sample"] for record in records if record["scores"].get("sampled")), 0)
-    line["threads"] = sorted({record["threads"] for record in records})
+    line["trained"] = sorted({_where(record) for record in records})
     line["versions"] = sorted({record["version"] for record in records})
     line["dilations"] = [record["dilations"] for record in records]
     line["settings"] = settings
@@ -100,3 +100,12 @@ def count_below(lines: Iterable[Record], measure: str, radius: float) -> tuple[i
 def radius_text(radius: float | None) -> str:
     """A radius as tables have it."""
     return "–" if radius is None else f"{radius:.3g}"
+
+
+def _where(record: Record) -> str:
+    """On what a run was trained: with so many threads, or on a card, and how many ran beside each other."""
+    threads = record["threads"]
+    card = record.get("device", "cpu")
+    place = f"with {threads} thread{'s' if threads > 1 else ''}" if card == "cpu" else f"on one {card}"
+    at_once = record.get("at_once", 1)
+    return place if at_once == 1 else f"{place}, {at_once} runs at once"

@@ -83,6 +83,7 @@ def run_job(
         "updates": job.updates,
         "seconds": {"training": checkpoints.seconds_before + fitted.seconds, "scoring": scoring},
         "threads": threads,
+        "at_once": machine.at_once,
         "device": next((entry["device"] for entry in log if "device" in entry), "cpu"),
         "clamped": {"times": made.clamped.times, "at_radius": made.clamped.at_radius},
         "log": log,

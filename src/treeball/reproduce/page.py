@@ -20,7 +20,10 @@ _BLOCK = re.compile(r"<!-- table: ([\w-]+) -->(.*?)<!-- end -->", re.DOTALL)
 _PICTURE = re.compile(r"\]\(([\w/-]+\.png)\)")
 
 # What all runs of a line share, and what each has of its own.
-_SHARED = ("tree", "terms", "label", "variant", "radius", "settings", "updates", "sample", "code", "threads", "version")
+_SHARED = (
+    *("tree", "terms", "label", "variant", "radius", "settings", "updates", "sample", "code"),
+    *("threads", "device", "at_once", "version"),
+)
 _OWN = ("scores", "seconds", "dilations", "finished")
 
 

@@ -144,10 +144,9 @@ def _remarks(lines: Sequence[Record]) -> str:
     sampled = max((line["sampled"] for line in lines), default=0)
     if sampled:
         said.append(f"Scores from {sampled:,} random nodes; illness counts marked ≈ are scaled to all nodes.")
-    threads = sorted({one for line in lines for one in line["threads"]})
+    trained = " or ".join(sorted({one for line in lines for one in line["trained"]}))
     versions = sorted({version for line in lines for version in line["versions"]})
-    workers = " or ".join(map(str, threads)) + (" thread" if threads == [1] else " threads")
-    said.append(f"Seconds are those of training one model with {workers} (treeball {', '.join(versions)}).")
+    said.append(f"Seconds are those of training one model {trained} (treeball {', '.join(versions)}).")
     return " ".join(said)
 
 
