@@ -57,7 +57,7 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = 
     """
     asked = {name: value for name, value in given.items() if name != "method"}
     name, notes = given.get("method", "auto"), []
-    if str(asked.get("dim")) in ("0", "auto"):
+    if asked.get("dim") == "auto":
         # What else was set is looked at first: to find a dimension may take its time.
         del asked["dim"]
         if isinstance(_choose(hierarchy, name, asked).settings, SoftmaxSettings):
