@@ -14,6 +14,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
+from ..interruption import take_ctrl_c
 from .align import align
 from .ask import ask
 from .bench import bench
@@ -98,6 +99,7 @@ for _command in COMMANDS.values():
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the ``treeball`` command; exits with 0, 1 (a failure), 2 (unusable input) or 130 (Ctrl-C)."""
+    take_ctrl_c()
     # A closed stream is no reason to fail: there is nobody to write to.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115

@@ -9,6 +9,7 @@ import time
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ..interruption import raises_interrupt
 from ..words import count
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class StopOnInterrupt:
         self._previous: Any = None
         if threading.current_thread() is threading.main_thread():
             before = signal.getsignal(signal.SIGINT)
-            if before is signal.default_int_handler:
+            if raises_interrupt(before):
                 self._previous = signal.signal(signal.SIGINT, self._request)
         return self
 

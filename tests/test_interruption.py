@@ -1,0 +1,108 @@
+"""Ctrl-C of the command line: never lost, and never raised where it would leave compiled code half registered."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+BEGIN = """
+import signal, sys, time, types
+from treeball.interruption import take_ctrl_c
+signal.signal(signal.SIGINT, signal.default_int_handler)
+take_ctrl_c()
+def wait():
+    try:
+        for _ in range(200):
+            time.sleep(.05)
+        print("lost")
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+INSIDE_LLVMLITE = """
+tender = types.ModuleType("llvmlite.binding.invented")
+exec('''
+import signal
+def register(steps):
+    steps.append("added")
+    signal.raise_signal(signal.SIGINT)
+    steps.append("owned")
+''', tender.__dict__)
+steps = []
+tender.register(steps)
+print(steps)
+wait()
+"""
+
+IN_A_FINALISER = """
+class Object:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+Object()
+wait()
+"""
+
+IN_A_CALLBACK = """
+import ctypes
+@ctypes.CFUNCTYPE(None)
+def called_back():
+    signal.raise_signal(signal.SIGINT)
+called_back()
+wait()
+"""
+
+AT_ONCE = """
+try:
+    signal.raise_signal(signal.SIGINT)
+    print("later")
+except KeyboardInterrupt:
+    print("at once")
+"""
+
+OTHER_ERRORS = """
+class Object:
+    def __del__(self):
+        raise ValueError("of a finaliser")
+Object()
+"""
+
+
+def said(script: str) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-c", BEGIN + script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_bookkeeping_of_compiled_code_is_finished_first() -> None:
+    assert said(INSIDE_LLVMLITE)[0] == "['added', 'owned']\ninterrupted\n"
+
+
+@pytest.mark.parametrize("script", [IN_A_FINALISER, IN_A_CALLBACK])
+def test_it_is_not_swallowed(script: str) -> None:
+    assert said(script) == ("interrupted\n", "")
+
+
+def test_elsewhere_it_comes_at_once() -> None:
+    assert said(AT_ONCE)[0] == "at once\n"
+
+
+def test_other_errors_of_finalisers_are_reported_as_ever() -> None:
+    assert "ValueError: of a finaliser" in said(OTHER_ERRORS)[1]
+
+
+@pytest.mark.parametrize("handler", ["signal.SIG_IGN", "lambda number, frame: None"])
+def test_somebody_elses_handling_stays(handler: str) -> None:
+    script = f"handler = {handler}\nsignal.signal(signal.SIGINT, handler)\ntake_ctrl_c()\n"
+    assert said(script + "print(signal.getsignal(signal.SIGINT) is handler)")[0] == "True\n"
+
+
+def test_a_training_can_still_be_asked_to_stop() -> None:
+    script = """
+from treeball.methods.progress import StopOnInterrupt
+with StopOnInterrupt() as stop:
+    signal.raise_signal(signal.SIGINT)
+    print(stop.requested)
+"""
+    assert said(script)[0] == "True\n"
