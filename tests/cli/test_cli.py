@@ -20,6 +20,7 @@ import pytest
 import treeball
 from treeball.cli.console import _that_fit
 from treeball.cli.main import run
+from treeball.errors import InputError
 
 QUICK = ["--method", "ga-dl-rw", "--dim", "3", "--epochs", "20", "--burn-in", "2"]
 
@@ -357,6 +358,45 @@ def test_killed_at_any_moment_the_output_is_old_or_new_and_resume_ends_with_the_
     assert process.returncode == 0, error
     assert output.read_bytes() == uninterrupted
     assert not checkpoint.exists()
+
+
+def test_ctrl_c_leaves_a_finished_model_as_it_is(tmp_path):
+    big_tree(tmp_path / "tree.tsv")
+    output = Path("m.parquet")
+    treeball.fit("tree.tsv", dim=3, method="construct").save(output)
+    before = output.read_bytes()
+    arguments = ["fit", "tree.tsv", "-o", "m.parquet", *BIG, "--checkpoint-seconds", "0.05"]
+    process = start(*arguments, "--epochs", "100000")
+    wait_for(Path("m.parquet.checkpoint"), process)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "saved m.partial.parquet; go on with --resume; m.parquet is as it was" in error
+    assert output.read_bytes() == before
+    done = treeball.load("m.partial.parquet").provenance.epochs_done
+    process = start(*arguments, "--epochs", str(done + 5), "--resume")
+    _, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    assert f"resuming at epoch {done} of {done + 5}" in error
+    assert treeball.load(output).provenance.epochs_done == done + 5
+
+
+def test_a_result_that_cannot_be_written_is_rescued(tmp_path, monkeypatch, capsys):
+    written = treeball.Embedding.save
+
+    def disk_is_full(self, path):
+        if Path(path).name == "m.parquet" and Path(path).parent == Path():
+            raise InputError("cannot write 'm.parquet': No space left on device; choose another path for the output")
+        return written(self, path)
+
+    monkeypatch.setattr(treeball.Embedding, "save", disk_is_full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run(["fit", "example:mammals", "-o", "m.parquet", "--method", "construct"]) == 2
+    said = capsys.readouterr().err
+    assert "No space left on device" in said
+    rescued = re.search(r"the model is saved as '([^']*)'", said)
+    assert rescued is not None
+    assert len(treeball.load(rescued[1])) == 1182
 
 
 def test_ctrl_c_saves_and_resume_continues(tmp_path):

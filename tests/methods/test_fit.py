@@ -91,6 +91,21 @@ def test_checkpoints_are_complete_models(tmp_path):
     assert seen[-1] < 30 <= treeball.load(path).provenance.epochs_done
 
 
+def test_a_checkpoint_that_cannot_be_written_ends_no_training_and_is_tried_again(tmp_path, caplog):
+    path = tmp_path / "gone" / "c.parquet"
+
+    def watch(run, done):
+        if run.epoch == 15:
+            path.parent.mkdir()
+        return False
+
+    embedding = fit(LARGER, QUICK, checkpoints=Checkpoints(path, 0.0), watch=watch)
+    assert embedding.provenance.epochs_done == 30
+    assert treeball.load(path).provenance.epochs_done == 30
+    assert caplog.text.count("no checkpoint for now") == 1
+    assert caplog.text.count("could be written again") == 1
+
+
 def test_weights_change_what_is_learned_and_must_be_there():
     edges = trees.star(40)
     heavy = np.where(np.arange(39) < 20, 10.0, 0.01)

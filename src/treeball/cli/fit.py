@@ -12,7 +12,7 @@ from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_table, say, score_rows
-from .outputs import stem_of
+from .outputs import partial_of, save, stem_of
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def fit(
 ) -> int:
     """Embed a hierarchy and save the model.
 
-    Ctrl-C saves the model as far as it is trained; --resume goes on from there, or from the last checkpoint.
+    Ctrl-C saves the model as far as it is trained; --resume goes on from there, or from the last checkpoint. Where the
+    output is a model already, the unfinished one is saved beside it, as model.partial.parquet.
 
     Parameters
     ----------
@@ -80,12 +81,14 @@ def fit(
         embedding = embed(hierarchy, choice, resume=before, checkpoints=checkpoints, watch=observers, progress=True)
         # Where another method was better, those who watched the training see how that ended.
         observers.finish(embedding if embedding.provenance.method == chosen.method else None)
-    embedding.save(output)
     made = embedding.provenance
     constructed = made.method != chosen.method  # a rival was better
     finished = constructed or made.epochs_done >= epochs
+    saved = output if finished or before is not None or not output.exists() else partial_of(output)
+    save(embedding, saved)
     if not finished:
-        say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {output}; go on with --resume")
+        kept = "" if saved == output else f"; {output} is as it was"
+        say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {saved}; go on with --resume{kept}")
     for entry in made.log[len(choice.reasons) :]:
         say(f"epoch {entry.epoch}: {entry.text}" if epochs and not constructed else entry.text)
     evaluation = embedding.evaluate(threads=chosen.threads)

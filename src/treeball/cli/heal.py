@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from .console import print_json, print_rows, say
+from .outputs import save
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -47,7 +48,7 @@ def heal(
 
     with HealingProgress() as watch:
         healing = mend(embedding, threads=threads, watch=watch)
-    healing.embedding.save(output)
+    save(healing.embedding, output)
     if json:
         print_json(healing.to_dict())
     else:

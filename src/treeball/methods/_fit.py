@@ -28,6 +28,8 @@ from .settings import Settings, SoftmaxSettings
 
 __all__ = ["Checkpoints", "begin", "fit"]
 
+_LOG = logging.getLogger("treeball")
+
 CHECKPOINT_SECONDS = 30.0
 # Healing looks at every node for every node it moves.
 HEAL_UP_TO_NODES = 200_000
@@ -38,11 +40,15 @@ HOPELESS_COMPARISONS = 500_000_000
 
 @dataclass
 class Checkpoints:
-    """Saves the run to `path` every `seconds`, always at the end of an epoch."""
+    """Saves the run to `path` every `seconds`, always at the end of an epoch.
+
+    One that cannot be written is no reason to end a training: it is said, and tried again when the next is due.
+    """
 
     path: Path
     seconds: float = CHECKPOINT_SECONDS
     _last: float = field(default_factory=time.monotonic)
+    _failed: bool = False
 
     def __post_init__(self) -> None:
         if math.isnan(self.seconds) or self.seconds < 0:
@@ -55,7 +61,16 @@ class Checkpoints:
 
     def save(self, run: Run) -> None:
         """Save now."""
-        run.embedding().save(self.path)
+        try:
+            run.embedding().save(self.path)
+        except (InputError, OSError) as error:
+            if not self._failed:
+                _LOG.warning("no checkpoint for now: %s; the training goes on, and it will be tried again", error)
+            self._failed = True
+        else:
+            if self._failed:
+                _LOG.warning("the checkpoint %s could be written again", self.path)
+            self._failed = False
         self._last = time.monotonic()
 
 
@@ -193,7 +208,7 @@ def read_and_tell(source: Any) -> Hierarchy:
     hierarchy = read(source)
     report = hierarchy.report
     if report is not None and (report.n_repairs or report.direction_doubt):
-        logging.getLogger("treeball").warning("%s", report.summary())
+        _LOG.warning("%s", report.summary())
     return hierarchy
 
 
