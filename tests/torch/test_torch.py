@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 import pickle
 import runpy
 import subprocess
@@ -189,6 +190,97 @@ def test_single_precision_keeps_points_inside():
     optimizer = RiemannianAdam(near.parameters(), lr=0.05)
     descend(near, optimizer, PairSampler(near.hierarchy, batch=8, negatives=5), 2)
     assert near.to_embedding().evaluate().map > 0.5
+
+
+def deep_and_wide():
+    """A model whose leaves lie beyond what float32 carries."""
+    return HyperbolicEmbedding.from_hierarchy([(f"n{i}", f"n{(i - 1) // 4}") for i in range(1, 1400)], dim=3)
+
+
+def test_a_float64_state_in_a_float32_module_stays_inside():
+    saved = deep_and_wide().state_dict()
+    module = HyperbolicEmbedding.from_hierarchy(
+        [(f"n{i}", f"n{(i - 1) // 4}") for i in range(1, 1400)], dim=3, init="random"
+    )
+    module = module.to(torch.float32)
+    with pytest.warns(UserWarning, match="carries a radius of 9.9"):
+        module.load_state_dict(saved)
+    assert module.radii().max().item() < 9.91
+    optimizer = RiemannianAdam(module.parameters(), lr=0.1)
+    for batch in PairSampler(module.hierarchy, batch=256, negatives=5):
+        optimizer.zero_grad()
+        loss = geometry_aware_loss(module(batch.heads), module(batch.tails), module(batch.negatives), batch.weights)
+        assert loss.dtype == torch.float32
+        loss.backward()
+        optimizer.step()
+    assert torch.isfinite(module.points).all()
+
+
+def test_a_state_outside_the_ball_is_refused_by_name():
+    module = HyperbolicEmbedding.from_hierarchy(EDGES, dim=2)
+    for wrong, said in ((math.nan, "not finite"), (1.5, "outside the unit ball")):
+        state = {"points": module.points.detach().clone()}
+        state["points"][1, 0] = wrong
+        with pytest.raises(InputError, match=said):
+            copy.deepcopy(module).load_state_dict(state)
+
+
+@pytest.mark.parametrize("how", ["assign", "to_empty", "overwritten"])
+def test_points_stay_points_whatever_torch_puts_in_their_place(how):
+    module = HyperbolicEmbedding.from_hierarchy(EDGES, dim=2)
+    state = {name: value.detach().clone() for name, value in module.state_dict().items()}
+    if how == "assign":
+        module.load_state_dict(state, assign=True)
+    elif how == "to_empty":
+        module.to("meta").to_empty(device="cpu").load_state_dict(state)
+    else:
+        torch.__future__.set_overwrite_module_params_on_conversion(True)
+        try:
+            module.float().double()
+        finally:
+            torch.__future__.set_overwrite_module_params_on_conversion(False)
+        module.load_state_dict(state)
+    assert isinstance(module.points, BallParameter)
+    assert module.points.requires_grad
+    assert torch.equal(module.points.detach(), state["points"])
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_an_optimiser_that_does_not_know_the_ball_is_refused(optimizer):
+    module = HyperbolicEmbedding.from_hierarchy(EDGES, dim=2)
+    before = module.points.detach().clone()
+    chosen = optimizer(module.parameters(), lr=0.1)
+    module.points.sum().backward()
+    with pytest.raises(InputError, match="take RiemannianAdam or RiemannianSGD"):
+        chosen.step()
+    assert torch.equal(module.points.detach(), before)
+    other = torch.nn.Linear(2, 2)  # and nobody else is in the way of it
+    chosen = optimizer(other.parameters(), lr=0.1)
+    other(torch.ones(2)).sum().backward()
+    chosen.step()
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 1.0, 3.0])
+def test_nothing_is_nearest_to_a_point_that_is_none(wrong):
+    module = HyperbolicEmbedding.from_hierarchy(EDGES, dim=2)
+    asked = torch.zeros(3, 2, dtype=torch.float64)
+    asked[1, 0] = wrong
+    with pytest.raises(InputError, match="point 1 of those asked for is not inside the ball"):
+        module.nearest(asked)
+
+
+def test_a_sampler_is_a_loop_with_a_length():
+    sampler = PairSampler(treeball.read(EDGES), batch=2, negatives=3, eta_tc=0.2, n_tc=1, dtype=torch.float32)
+    lengths = []
+    for number in range(3):
+        expected = list(sampler.epoch(number))
+        lengths.append(len(sampler))
+        found = list(sampler)
+        assert len(found) == lengths[-1]
+        assert all(batch.weights.dtype == torch.float32 for batch in found)
+        for one, other in zip(found, expected, strict=True):
+            assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+    assert lengths[0] > lengths[1] == lengths[2]  # the first epoch has the closure, too
 
 
 def test_half_precision_is_refused_and_changes_nothing():

@@ -9,6 +9,7 @@ from tests.geometry import oracle
 from tests.geometry.samples import RADII, ball_pairs
 from treeball import InputError, limits
 from treeball.geometry import dilation, poincare
+from treeball.geometry.models import ball_to_hyperboloid
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -18,10 +19,14 @@ from treeball.torch import (
     dilate,
     distance,
     exp_map,
+    from_hyperboloid,
     from_normal,
+    geodesic,
+    log_map,
     mobius_add,
     project,
     radius,
+    to_hyperboloid,
     to_normal,
     transport,
 )
@@ -176,3 +181,43 @@ def test_a_radius_limit_is_one_that_the_dtype_carries():
         for bad, limit in ((x, 34.1), (x, 0.0), (x, -1.0), (x, np.nan), (x, np.inf), (x.float(), 10.0)):
             with pytest.raises(InputError, match=r"max_radius must be above 0 and at most (34|9\.899) in"):
                 function(bad, limit)
+
+
+@pytest.mark.parametrize("dim", DIMENSIONS)
+def test_log_maps_and_geodesics_are_those_of_numpy(dim):
+    radii = [0.0, 1e-8, 0.1, 1.0, 5.0, 15.0, 25.0]
+    x, y = points(dim, radii), points(dim, radii[::-1], seed=1)
+    at, to = x.numpy(), y.numpy()
+    np.testing.assert_allclose(log_map(x, y).numpy(), poincare.log_map(at, to), rtol=1e-9, atol=1e-300)
+    for share in (0.0, 0.25, 1.0, torch.linspace(0, 1, len(radii), dtype=torch.float64)):
+        want = poincare.geodesic(at, to, np.broadcast_to(np.asarray(share), len(radii)))
+        np.testing.assert_allclose(geodesic(x, y, share).numpy(), want, rtol=1e-12, atol=1e-12)
+    near = exp_map(x[:5], log_map(x[:5], y[:5]))
+    np.testing.assert_allclose(distance(near, y[:5]).numpy(), 0.0, atol=1e-5)
+
+
+def test_a_geodesic_between_equal_points_stays_there_with_finite_gradients():
+    x = points(3, [0.0, 1.0, 8.0]).requires_grad_()
+    y = x.detach().clone().requires_grad_()
+    middle = geodesic(x, y, 0.5)
+    np.testing.assert_allclose(middle.detach().numpy(), x.detach().numpy(), rtol=1e-12)
+    (middle.sum() + log_map(x, y).sum()).backward()
+    assert torch.isfinite(x.grad).all()
+    assert torch.isfinite(y.grad).all()
+
+
+@pytest.mark.parametrize("dim", DIMENSIONS)
+def test_the_hyperboloid_and_back(dim):
+    x = points(dim, [0.0, 1e-8, 1.0, 5.0, 15.0])
+    sheet = to_hyperboloid(x)
+    np.testing.assert_allclose(sheet.numpy(), ball_to_hyperboloid(x.numpy()), rtol=1e-12)
+    np.testing.assert_allclose(from_hyperboloid(sheet).numpy(), x.numpy(), rtol=1e-12)
+
+
+def test_gradients_of_log_maps_and_geodesics():
+    x, y = points(3, [0.3, 1.0, 4.0]).requires_grad_(), points(3, [2.0, 0.5, 3.0], seed=1).requires_grad_()
+    share = torch.tensor([0.2, 0.5, 0.9], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(log_map, (x, y))
+    assert torch.autograd.gradcheck(geodesic, (x, y, share))
+    assert torch.autograd.gradcheck(to_hyperboloid, (x,))
+    assert torch.autograd.gradcheck(lambda u: from_hyperboloid(to_hyperboloid(u)), (x,))

@@ -16,7 +16,21 @@ except ImportError:
 
 from .dilation import Dilation
 from .embedding import HyperbolicEmbedding
-from .geometry import dilate, distance, exp_map, from_normal, mobius_add, project, radius, to_normal, transport
+from .geometry import (
+    dilate,
+    distance,
+    exp_map,
+    from_hyperboloid,
+    from_normal,
+    geodesic,
+    log_map,
+    mobius_add,
+    project,
+    radius,
+    to_hyperboloid,
+    to_normal,
+    transport,
+)
 from .loss import geometry_aware_loss, softmax_loss
 from .optim import RiemannianAdam, RiemannianSGD
 from .parameter import BallParameter, on_ball
@@ -33,13 +47,17 @@ __all__ = [
     "dilate",
     "distance",
     "exp_map",
+    "from_hyperboloid",
     "from_normal",
+    "geodesic",
     "geometry_aware_loss",
+    "log_map",
     "mobius_add",
     "on_ball",
     "project",
     "radius",
     "softmax_loss",
+    "to_hyperboloid",
     "to_normal",
     "transport",
 ]

@@ -18,7 +18,7 @@ from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from ..methods.settings import Init
 from ..types import Objective
-from .geometry import distance, largest_radius, project, radius
+from .geometry import distance, gap, largest_radius, project, radius
 from .parameter import BallParameter, on_ball, to_geoopt
 
 __all__ = ["HyperbolicEmbedding"]
@@ -75,6 +75,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         self.sparse = sparse
         self.provenance = Provenance() if provenance is None else provenance
         self.log: list[LogEntry] = list(self.provenance.log)
+        self.register_load_state_dict_post_hook(_settle_loaded)
 
     @classmethod
     def from_model(cls, model: Embedding | str | os.PathLike[str], *, sparse: bool = False) -> Self:
@@ -153,8 +154,15 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     def nearest(self, points: Tensor, k: int = 10, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Distances and codes, (m, k) each, of the nodes nearest to points (m, dim), without gradients.
 
-        `among` are the codes of the nodes that come into question; by default all but a virtual root.
+        `among` are the codes of the nodes that come into question; by default all but a virtual root. A point that is
+        not inside the ball has no nearest node, and is refused.
         """
+        lost = torch.nonzero(~(gap(points.detach())[..., 0] > 0.0))
+        if lost.numel():
+            raise InputError(
+                f"point {int(lost[0, 0])} of those asked for is not inside the ball ({len(lost):,} such): "
+                "a network's output becomes a point by from_normal"
+            )
         if among is None:
             among = torch.from_numpy(self.hierarchy.real_nodes().astype(np.int64)).to(self.points.device)
         with torch.no_grad():
@@ -189,16 +197,33 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         before = self.points.dtype
         largest_radius(fn(self.points.new_empty(1)).dtype)  # refuses dtypes that carry none while nothing has changed
         super()._apply(fn, recurse)
+        self._keep_type()
         if self.points.dtype != before and torch.finfo(self.points.dtype).eps > torch.finfo(before).eps:
-            points, moved = project(self.points.detach())
-            self.points.data = points
-            if moved:
-                warnings.warn(
-                    f"{self.points.dtype} carries a radius of {largest_radius(points.dtype):.1f}, and {int(moved):,} "
-                    "points beyond it were moved there: stay in float64, or contract the points first",
-                    stacklevel=3,
-                )
+            self._hold_within_what_is_carried()
         return self
+
+    def _keep_type(self) -> None:
+        """Where torch has put an ordinary parameter in the place of the points, make it one of the ball again."""
+        if not on_ball(self.points):
+            self.points = BallParameter(self.points.detach(), self.points.requires_grad)
+
+    def _hold_within_what_is_carried(self) -> None:
+        points, moved = project(self.points.detach())
+        self.points.data = points
+        if moved:
+            warnings.warn(
+                f"{self.points.dtype} carries a radius of {largest_radius(points.dtype):.1f}, and {int(moved):,} "
+                "points beyond it were moved there: stay in float64, or contract the points first",
+                stacklevel=4,
+            )
+
+
+def _settle_loaded(module: HyperbolicEmbedding, incompatible: Any) -> None:
+    """After `load_state_dict`: the points are a parameter of the ball, and inside it as far as their dtype carries."""
+    module._keep_type()
+    if module.points.dtype == torch.float32:  # what was saved may be float64
+        module._hold_within_what_is_carried()
+    Embedding(_to_numpy(module.points), module.hierarchy)  # refuses, by name, what is not finite or outside
 
 
 def _to_numpy(points: Tensor) -> Any:

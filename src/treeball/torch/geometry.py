@@ -18,10 +18,14 @@ __all__ = [
     "dilate",
     "distance",
     "exp_map",
+    "from_hyperboloid",
     "from_normal",
+    "geodesic",
+    "log_map",
     "mobius_add",
     "project",
     "radius",
+    "to_hyperboloid",
     "to_normal",
     "transport",
 ]
@@ -100,6 +104,33 @@ def exp_map(at: Tensor, tangent: Tensor) -> Tensor:
     return mobius_add(at, torch.tanh(_norm(tangent) / gap(at)) * _unit(tangent))
 
 
+def log_map(at: Tensor, to: Tensor) -> Tensor:
+    """The tangent vector at `at` whose `exp_map` is `to`: its direction times a d/2; -> (..., d)."""
+    return 0.5 * gap(at) * distance(at, to)[..., None] * _direction(at, to)
+
+
+def geodesic(u: Tensor, v: Tensor, t: Tensor | float) -> Tensor:
+    """The point at fraction t (...) of the way from u to v; -> (..., d).
+
+    On the hyperboloid it is (sinh((1-t) d) U + sinh(t d) V) / sinh(d), in which nothing cancels for t in [0, 1].
+    """
+    share = torch.as_tensor(t, dtype=u.dtype, device=u.device)[..., None]
+    a, b, length = gap(u), gap(v), distance(u, v)[..., None]
+    from_u, from_v = _sinh_ratio(1.0 - share, length) / a, _sinh_ratio(share, length) / b
+    return 2.0 * (from_u * u + from_v * v) / (1.0 + from_u * (2.0 - a) + from_v * (2.0 - b))
+
+
+def to_hyperboloid(points: Tensor) -> Tensor:
+    """The same points on the hyperboloid, time first: ((2 - a) / a, 2 x / a); (..., d) -> (..., d + 1)."""
+    a = gap(points)
+    return torch.cat([(2.0 - a) / a, 2.0 * points / a], -1)
+
+
+def from_hyperboloid(points: Tensor) -> Tensor:
+    """Points of the hyperboloid, time first, in the ball: space / (1 + time); (..., d + 1) -> (..., d)."""
+    return points[..., 1:] / (1.0 + points[..., :1])
+
+
 def transport(at: Tensor, to: Tensor, tangent: Tensor) -> Tensor:
     """Parallel transport of a tangent vector along the geodesic from `at` to `to`; -> (..., d).
 
@@ -146,6 +177,12 @@ def _direction(x: Tensor, y: Tensor) -> Tensor:
     """The unit vector at x of the geodesic to y, or 0 if they coincide: that of a (y - x) - s x."""
     way = y - x
     return _unit(gap(x) * way - _dot(way, way) * x)
+
+
+def _sinh_ratio(share: Tensor, length: Tensor) -> Tensor:
+    """sinh(t d) / sinh(d), which is t where d is 0."""
+    safe = torch.where(length > 0.0, length, 1.0)
+    return torch.where(length > 0.0, torch.sinh(share * safe) / torch.sinh(safe), share)
 
 
 def _dot(x: Tensor, y: Tensor) -> Tensor:

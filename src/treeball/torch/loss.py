@@ -28,7 +28,8 @@ def softmax_loss(
     negative : (..., m)
         Distances from A to the negatives of each pair; one that is infinite does not count.
     weights : (...)
-        Weight of each pair, 1 by default; equation 7 gives closure edges eta_tc.
+        Weight of each pair, 1 by default; equation 7 gives closure edges eta_tc. The loss keeps the dtype of the
+        distances.
     reduction
         ``"mean"`` divides the weighted sum by the number of pairs, as published trainers do, ``"sum"`` does not, and
         ``"none"`` leaves the weighted loss of each pair.
@@ -43,7 +44,7 @@ def softmax_loss(
     every = torch.cat([positive[..., None], negative], -1)
     loss = torch.logsumexp(positive[..., None] - every, -1)
     if weights is not None:
-        loss = loss * weights
+        loss = loss * weights.to(loss.dtype)
     if reduction == "none":
         return loss
     return loss.mean() if reduction == "mean" else loss.sum()

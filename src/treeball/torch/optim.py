@@ -8,9 +8,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from ..errors import InputError
 from .geometry import exp_map, gap, largest_radius, project, to_normal, transport
-from .parameter import on_ball
+from .parameter import BallParameter, on_ball
 
 __all__ = ["RiemannianAdam", "RiemannianSGD"]
 
@@ -213,3 +215,18 @@ class RiemannianAdam(_OnTheBall, torch.optim.Adam):  # type: ignore[misc]  # tor
             state["max_exp_avg_sq"][rows] = second
         scale = torch.sqrt(second / (1.0 - beta2**step)) + group["eps"]
         return first / (scale * (1.0 - beta1**step)), first
+
+
+def _refuse_other_steps(optimizer: Any, *_: Any) -> None:
+    """Before every step of every optimiser: points of the ball are moved by those that know it alone."""
+    if isinstance(optimizer, _OnTheBall):
+        return
+    for group in optimizer.param_groups:
+        if any(isinstance(parameter, BallParameter) and parameter.grad is not None for parameter in group["params"]):
+            raise InputError(
+                f"{type(optimizer).__name__} takes points of the ball for ordinary numbers, and would train in another "
+                "geometry or leave the ball: take RiemannianAdam or RiemannianSGD of treeball.torch"
+            )
+
+
+register_optimizer_step_pre_hook(_refuse_other_steps)

@@ -19,7 +19,7 @@ __all__ = ["Batch", "PairSampler"]
 
 
 class Batch(NamedTuple):
-    """Codes of A (b,), B (b,) and the negatives of each pair (b, m), int64, and the weights (b,), float64."""
+    """Codes of A (b,), B (b,) and the negatives of each pair (b, m), int64, and the weights (b,)."""
 
     heads: Tensor
     tails: Tensor
@@ -29,6 +29,9 @@ class Batch(NamedTuple):
 
 class PairSampler:
     """Batches of positive pairs (A, B) of a hierarchy, in another order and with other negatives in every epoch.
+
+    ``for batch in sampler`` goes through the next epoch, the first time number 0, and `len` is the number of its
+    batches; ``sampler.epoch(number)`` goes through any.
 
     Parameters
     ----------
@@ -47,6 +50,13 @@ class PairSampler:
         Fixes every epoch; epochs may be drawn in any order.
     device
         Where the tensors go.
+    dtype
+        Of the weights.
+
+    Attributes
+    ----------
+    next_epoch : int
+        The epoch that the next loop goes through.
     """
 
     def __init__(
@@ -61,30 +71,54 @@ class PairSampler:
         weighted: bool = False,
         seed: int = 0,
         device: Any = None,
+        dtype: torch.dtype = torch.float64,
     ) -> None:
         self.settings = ClosureSettings(
             method="ga-rw", objective=objective, batch=batch, negatives=negatives, eta_tc=eta_tc, n_tc=n_tc,
             weighted=weighted, seed=seed,
         )  # fmt: skip
         self.hierarchy = hierarchy
-        self.device = device
+        self.device, self.dtype = device, dtype
+        self.next_epoch = 0
         self.plain = Pairs.of(hierarchy, self.settings)
         self.reweighted = Pairs.with_closure(hierarchy, self.settings) if n_tc else self.plain
 
+    def __iter__(self) -> Iterator[Batch]:
+        """The batches of the next epoch."""
+        self.next_epoch += 1
+        return self.epoch(self.next_epoch - 1)
+
+    def __len__(self) -> int:
+        """How many batches the next epoch has."""
+        return -(-int(np.count_nonzero(self._free(self._pairs(self.next_epoch)) > 0)) // self.settings.batch)
+
+    def _pairs(self, number: int) -> Pairs:
+        return self.reweighted if number < self.settings.n_tc else self.plain
+
+    def _free(self, pairs: Pairs) -> NDArray[np.int64]:
+        """How many nodes may be a negative of each pair."""
+        return np.asarray(self.hierarchy.n_nodes - 1 - np.diff(pairs.positive_ptr)[pairs.heads])
+
     def epoch(self, number: int) -> Iterator[Batch]:
         """The batches of one epoch, counted from 0."""
-        settings = self.settings
-        pairs = self.reweighted if number < settings.n_tc else self.plain
+        settings, pairs = self.settings, self._pairs(number)
         rng = np.random.default_rng([settings.seed, number])
-        free = self.hierarchy.n_nodes - 1 - np.diff(pairs.positive_ptr)[pairs.heads]
+        free = self._free(pairs)
         # A pair without any negative has loss 0 wherever its nodes are.
         order = rng.permutation(np.flatnonzero(free > 0))
         for begin in range(0, order.size, settings.batch):
             chosen = order[begin : begin + settings.batch]
             ranks = rng.integers(0, free[chosen, None], (chosen.size, settings.negatives))
             negatives = _free_nodes(ranks, pairs.heads[chosen], pairs.positive_ptr, pairs.positive_idx)
-            columns = (pairs.heads[chosen].astype(np.int64), pairs.tails[chosen].astype(np.int64), negatives)
-            yield Batch(*(torch.from_numpy(column).to(self.device) for column in (*columns, pairs.weights[chosen])))
+            yield Batch(
+                self._tensor(pairs.heads[chosen].astype(np.int64)),
+                self._tensor(pairs.tails[chosen].astype(np.int64)),
+                self._tensor(negatives),
+                self._tensor(pairs.weights[chosen]).to(self.dtype),
+            )
+
+    def _tensor(self, column: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(column).to(self.device)
 
 
 def _free_nodes(
