@@ -14,6 +14,7 @@ try:
 except ImportError:
     raise MissingExtraError("torch", "torch", "treeball.torch") from None
 
+from .ball import Ball
 from .dilation import Dilation
 from .embedding import HyperbolicEmbedding
 from .geometry import (
@@ -31,17 +32,22 @@ from .geometry import (
     to_normal,
     transport,
 )
+from .layers import HyperbolicLinear, HyperbolicLogits, PrototypeHead
 from .loss import geometry_aware_loss, softmax_loss
 from .optim import RiemannianAdam, RiemannianSGD
 from .parameter import BallParameter, on_ball
 from .sampling import Batch, PairSampler
 
 __all__ = [
+    "Ball",
     "BallParameter",
     "Batch",
     "Dilation",
     "HyperbolicEmbedding",
+    "HyperbolicLinear",
+    "HyperbolicLogits",
     "PairSampler",
+    "PrototypeHead",
     "RiemannianAdam",
     "RiemannianSGD",
     "dilate",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable
@@ -18,6 +19,7 @@ from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from ..methods.settings import Init
 from ..types import Objective
+from .ball import curvature_of
 from .geometry import distance, gap, largest_radius, project, radius
 from .parameter import BallParameter, on_ball, to_geoopt
 
@@ -122,6 +124,17 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         run = Run.begin(read(source), settings)
         place_first(run)
         return cls(run.hierarchy, run.vectors, objective=objective, sparse=sparse)
+
+    @classmethod
+    def from_geoopt(
+        cls, hierarchy: Hierarchy, points: Any, *, objective: Objective = "parents", sparse: bool = False
+    ) -> Self:
+        """The points of a parameter or tensor on geoopt's ``PoincareBall`` of any fixed curvature, in the unit ball.
+
+        They are a copy, multiplied by sqrt(c), with all distances; a curvature that is learned is refused.
+        """
+        c = curvature_of(points.manifold)
+        return cls(hierarchy, math.sqrt(c) * torch.as_tensor(points.detach()), objective=objective, sparse=sparse)
 
     # ---- names and points ----
 

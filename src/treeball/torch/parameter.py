@@ -31,8 +31,8 @@ def on_ball(parameter: Any) -> bool:
     if is_ball and abs(float(manifold.c) - 1.0) < 1e-6:  # geoopt keeps c in another form, from which it comes rounded
         return True
     raise InputError(
-        f"a parameter lives on {manifold} of geoopt, and treeball.torch knows the PoincareBall with c=1 only: "
-        "train it with an optimiser of geoopt"
+        f"a parameter lives on {manifold} of geoopt, and treeball.torch trains on the PoincareBall with c=1 only: "
+        "train it with an optimiser of geoopt, or take its points along by HyperbolicEmbedding.from_geoopt"
     )
 
 
