@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -176,8 +179,9 @@ def test_a_class_is_the_likelier_the_nearer_its_node():
     assert logits.shape == (7, 24)
     expected = distance(from_normal(outputs.double())[:, None], nodes(nodes.codes(classes)))
     np.testing.assert_allclose(logits.detach().numpy(), -8.0 * expected.detach().numpy(), rtol=1e-9)
-    assert not [parameter for parameter in head.parameters() if parameter.requires_grad]
-    assert PrototypeHead(nodes, classes, learn=True).nodes.points.requires_grad
+    assert head.nodes.points.requires_grad
+    fixed = PrototypeHead(nodes, classes, learn=False)
+    assert not [parameter for parameter in fixed.parameters() if parameter.requires_grad]
 
 
 @pytest.mark.parametrize(
@@ -191,3 +195,18 @@ def test_a_class_is_the_likelier_the_nearer_its_node():
 def test_heads_refuse_what_makes_no_sense(classes, options, said):
     with pytest.raises(InputError, match=said):
         PrototypeHead(HyperbolicEmbedding.from_hierarchy(EDGES, dim=3), classes, **options)
+
+
+def test_the_example_of_prototypes_learns(monkeypatch, capsys):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    example = runpy.run_path(str(Path(__file__).parents[2] / "docs/examples/class_prototypes.py"))
+    scope = example["main"].__globals__
+    monkeypatch.setitem(scope, "EPOCHS", 15)
+    monkeypatch.setitem(scope, "RATES", (0.01,))
+    monkeypatch.setitem(scope, "FACTORS", (8.0,))
+    monkeypatch.setitem(scope, "HEADS", ("hyperbolic",))
+    monkeypatch.setattr("sys.argv", ["class_prototypes.py", "--seeds", "0", "--train", "300"])
+    example["main"]()
+    *_, accuracy, severity = [cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].strip("|").split("|")]
+    assert float(accuracy) > 0.6
+    assert 1 <= float(severity) <= 9

@@ -92,17 +92,17 @@ class PrototypeHead(nn.Module):  # type: ignore[misc]  # torch is not followed
     Parameters
     ----------
     nodes
-        The hierarchy in the ball.
+        The hierarchy in the ball; a construction drawn together (``init_scale=0.1``) is a good start.
     classes
         Names of the nodes that are classes, in the order of the labels.
     factor
         On distances, before the softmax.
     learn
-        Whether the nodes are trained along, by a Riemannian optimiser; by default they stay where they are.
+        Whether the nodes are trained along, by a Riemannian optimiser, or stay where they are.
     """
 
     def __init__(
-        self, nodes: HyperbolicEmbedding, classes: Iterable[Hashable], *, factor: float = 8.0, learn: bool = False
+        self, nodes: HyperbolicEmbedding, classes: Iterable[Hashable], *, factor: float = 8.0, learn: bool = True
     ) -> None:
         super().__init__()
         if not 0.0 < factor < math.inf:
