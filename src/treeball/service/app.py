@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import mmap
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -40,6 +41,7 @@ _GUESSED_SECONDS = 0.0005  # for the first question of a kind
 # Sentences about names that do not exist: how many are kept, and how long one waits for close names.
 _REMEMBERED = 1_024
 _SEARCH_SECONDS = 1.0
+_PIECE = 65_536  # bytes of the page that are sent at a time
 
 
 def make_app(embedding: Embedding, settings: ServeSettings, *, title: str, page: Path) -> ASGIApp:
@@ -81,6 +83,7 @@ class _Service:
         self.settings = settings
         self.title = title
         self.page_file = page
+        self.page_map: mmap.mmap | None = None
         self.table = questions(embedding, settings)
         self.pool = ThreadPoolExecutor(available_cores())
         self.making_page: asyncio.Future[None] | None = None
@@ -231,14 +234,17 @@ class _Service:
         return json_response(describe(self.table, self.embedding))
 
     async def page(self, request: Request) -> Response:
-        if not self.page_file.exists():
-            if self.making_page is None or self.making_page.done():
-                self.making_page = asyncio.get_running_loop().run_in_executor(None, self._make_page)
-            await asyncio.shield(self.making_page)  # who waits may give up; the page is made all the same
+        if self.page_map is None:
+            if not self.page_file.exists():
+                if self.making_page is None or self.making_page.done():
+                    self.making_page = asyncio.get_running_loop().run_in_executor(None, self._make_page)
+                await asyncio.shield(self.making_page)  # who waits may give up; the page is made all the same
+            # Mapped once: a file that is open for each of those who read slowly would be a descriptor for each.
+            with self.page_file.open("rb") as file:
+                self.page_map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         # The page itself says what it may do; only this cannot be said in it.
-        return FileResponse(
-            self.page_file, media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'none'"}
-        )
+        headers = {"Content-Security-Policy": "frame-ancestors 'none'", "Content-Length": str(len(self.page_map))}
+        return StreamingResponse(_pieces(self.page_map), media_type="text/html", headers=headers)
 
     def _make_page(self) -> None:
         from ..report.browser import make_page
@@ -246,6 +252,11 @@ class _Service:
         text = make_page(self.embedding, title=self.title)
         with atomic_write(self.page_file) as temporary:
             temporary.write_text(text, "utf-8", newline="\n")
+
+
+async def _pieces(page: mmap.mmap) -> AsyncIterator[bytes]:
+    for begin in range(0, len(page), _PIECE):
+        yield page[begin : begin + _PIECE]
 
 
 def _kind(question: Question, asked: Asked) -> tuple[str, ...]:

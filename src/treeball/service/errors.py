@@ -28,6 +28,7 @@ REFUSALS = {
     414: "The address is too long.",
     415: "The body is not of the type application/json.",
     422: "A parameter is missing, unknown or out of its limits.",
+    431: "The headers are too long.",
     503: "Too many requests at a time, or the answer takes too long.",
 }
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import socket
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import uvicorn
-from uvicorn.supervisors import Multiprocess
-
-from ..errors import MissingExtraError, TreeballError
+from ..errors import MissingExtraError
 from ..io.model_file import load
-from ..web import address_of, listen
+from ..web import BoundedServer, Bounds, address_of, bounded_config, listen, log_settings
+from .descriptors import within_descriptors
 from .mapped import open_mapped, write_mapped
+from .processes import Work
 from .settings import ServeSettings
+from .watch import Watch
 
 try:
     from .app import make_app
@@ -40,6 +37,7 @@ _PATIENCE = 120.0  # seconds that a process may take to start
 
 def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> None:
     """Serve a model until Ctrl-C, SIGTERM or, with one process, SIGHUP; `say` tells when it is ready."""
+    settings = within_descriptors(settings)
     embedding = load(model)
     nodes = len(embedding)
     listening = listen(settings.port, settings.host)
@@ -56,72 +54,21 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
             say(f"serving {nodes:,} nodes at {address_of(listening, settings.host)}  (Ctrl-C ends)")
             say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
 
-        config = uvicorn.Config(
+        config = bounded_config(
             partial(mapped_app, folder, settings, model.stem),
             factory=True,
             workers=settings.workers,
-            lifespan="off",
-            ws="none",
-            access_log=False,
-            server_header=False,
-            log_level="warning",
+            log_config=log_settings(),
             timeout_graceful_shutdown=3,
         )
+        bounds = Bounds(settings.timeout, settings.max_connections)
         # Uvicorn ends cleanly on Ctrl-C, and only then passes it on.
         with contextlib.suppress(KeyboardInterrupt):
             if settings.workers == 1:
-                _Server(config, tell).run([listening])
+                BoundedServer(config, bounds, tell).run([listening])
             else:
-                _Workers(config, [listening], tell).run()
-
-
-class _Server(uvicorn.Server):
-    """The only process, which tells when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.tell = tell
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.tell()
-
-
-class _Workers(Multiprocess):
-    """Several processes, which have started when all of them are ready."""
-
-    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], tell: Callable[[], None]) -> None:
-        super().__init__(config, sockets)
-        self.tell = tell
-
-    def init_processes(self) -> None:
-        if hasattr(signal, "pthread_sigmask"):
-            # A terminal sends Ctrl-C to all, and one that still imports would end with a traceback: this one ends them.
-            resource_tracker.ensure_running()  # else the first process starts it, which lifts the block
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            super().init_processes()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        else:
-            super().init_processes()
-        deadline = time.monotonic() + _PATIENCE
-        while not all(process.is_ready(0.1) for process in self.processes):
-            alive = all(process.process.is_alive() for process in self.processes)
-            self.handle_signals()
-            if self.should_exit.is_set() or not alive or time.monotonic() > deadline:
-                self._give_up()
-                return
-            time.sleep(0.1)
-        self.tell()
-
-    def _give_up(self) -> None:
-        """End the processes at once, for they answer nobody yet; an error, unless a signal asked for it."""
-        for process in self.processes:
-            process.kill()
-        self.join_all()
-        if not self.should_exit.is_set():
-            raise TreeballError(
-                f"not all of the {self.processes_num} processes could start: see what they said, or try fewer --workers"
-            )
+                work = Work(config, bounds, folder)
+                Watch(work, listening, settings.workers, _PATIENCE, say).run(tell)
 
 
 def prepare(embedding: Embedding, settings: ServeSettings, folder: Path) -> None:

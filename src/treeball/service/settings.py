@@ -33,6 +33,8 @@ class ServeSettings:
         Seconds after which a request is given up.
     max_concurrent
         Most requests that one process works on at a time; more are told to come back.
+    max_connections
+        Most connections of one process; for one more, the one gives way whose client has kept us waiting longest.
     cors
         Origins whose pages may ask, such as https://example.org, or * for all.
     """
@@ -46,12 +48,13 @@ class ServeSettings:
     max_body: int = 4_000_000
     timeout: float = 10.0
     max_concurrent: int = 256
+    max_connections: int = 1_000
     cors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be between 0 and 65535, not {self.port}")
-        for name in ("workers", "max_k", "max_nodes", "max_answer", "max_body", "max_concurrent"):
+        for name in ("workers", "max_k", "max_nodes", "max_answer", "max_body", "max_concurrent", "max_connections"):
             require_whole(name, getattr(self, name), 1)
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise InputError(f"timeout must be a positive number of seconds, not {self.timeout}")
@@ -65,4 +68,5 @@ class ServeSettings:
             "body": self.max_body,
             "seconds": int(self.timeout) if self.timeout == int(self.timeout) else self.timeout,
             "concurrent": self.max_concurrent,
+            "connections": self.max_connections,
         }
