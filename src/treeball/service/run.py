@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from ..errors import MissingExtraError
 from ..io.model_file import load
 from ..web import BoundedServer, Bounds, address_of, bounded_config, listen, log_settings
 from .descriptors import within_descriptors
+from .folder import temporary_folder
 from .mapped import open_mapped, write_mapped
 from .processes import Work
 from .settings import ServeSettings
@@ -45,8 +45,7 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # which nohup asks for
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
-    with listening, tempfile.TemporaryDirectory(prefix="treeball-") as name:
-        folder = Path(name)
+    with listening, temporary_folder() as folder:
         prepare(embedding, settings, folder)
         del embedding  # from here on the mapped one answers
 
