@@ -135,6 +135,7 @@ def test_a_process_that_dies_is_told_of_and_replaced_while_the_other_answers(ser
     assert service.wait_for(lambda: len(service.workers()) == 2)
     assert other in service.workers()
     assert killed not in service.workers()
+    assert service.wait_for(lambda: any(line.endswith("serves in its place\n") for line in service.said))
 
 
 def test_a_process_that_cannot_start_again_is_given_up_in_the_end(service, tmp_path):

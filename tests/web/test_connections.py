@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("httptools")
 
 from treeball.web import BoundedServer, Bounds, bounded_config, listen
-from treeball.web.connections import H11Connection
+from treeball.web.connections import Connections, H11Connection
 from treeball.web.fast_connections import HttpToolsConnection
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -77,7 +77,7 @@ def answered(client, request=REQUEST):
 
 @pytest.mark.parametrize("sent", [b"", b"G", REQUEST[:-2], REQUEST, REQUEST + b"GET /"], ids=repr)
 def test_a_client_that_does_not_finish_its_request_is_dropped(kind, sent):
-    with running(kind, seconds=0.5) as (port, _), connect(port) as client:
+    with running(kind, seconds=1.5) as (port, _), connect(port) as client:
         client.sendall(sent)
         received = read_all(client)  # the test is that it ends
         assert received.count(b"HTTP/1.1 200 OK") == (1 if sent.startswith(REQUEST) else 0)
@@ -97,6 +97,17 @@ def test_a_drop_now_and_then_does_not_help(kind):
         assert time.monotonic() < deadline
 
 
+def test_a_body_that_goes_on_after_the_answer_does_not_help_either(kind):
+    with running(kind, seconds=0.5) as (port, _), connect(port) as client:
+        deadline = time.monotonic() + 30
+        with contextlib.suppress(ConnectionError):
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while time.monotonic() < deadline:
+                client.sendall(b"4\r\nmore\r\n")
+                time.sleep(0.01)
+        assert time.monotonic() < deadline
+
+
 def test_a_client_that_reads_nothing_is_dropped(kind):
     with running(kind, seconds=0.5) as (port, known), connect(port) as client:
         client.sendall(REQUEST.replace(b"/", b"/large", 1))
@@ -109,14 +120,45 @@ def test_a_client_that_reads_nothing_is_dropped(kind):
         assert len(read_all(client)) < LARGE
 
 
-def test_a_client_that_reads_slowly_but_reads_has_its_answer(kind):
-    with running(kind, seconds=2.0) as (port, _), connect(port) as client:
-        client.sendall(REQUEST.replace(b"/", b"/large", 1))
-        received, until = 0, time.monotonic() + 4.0
-        while received < LARGE:
-            received += len(client.recv(65_536 if time.monotonic() < until else LARGE))
-            time.sleep(0.01 if time.monotonic() < until else 0.0)
-        assert received > LARGE
+class Outgoing:
+    """A transport with bytes that were not taken."""
+
+    left, is_aborted = 0, False
+
+    def get_write_buffer_size(self):
+        return self.left
+
+    def abort(self):
+        self.is_aborted = True
+
+
+def test_a_client_that_takes_its_time_but_takes_its_answer_is_left_alone(kind):
+    connection = object.__new__(kind)
+    connection.transport, connection.cycle = Outgoing(), None
+    connection.server_state = Connections(Bounds(seconds=10.0))
+    connection.transport.left = LARGE
+    for second in range(100):
+        connection.look(float(second))
+        connection.transport.left -= 7_000  # 70,000 in ten seconds
+    assert not connection.transport.is_aborted
+    for second in range(100, 120):
+        connection.look(float(second))
+        connection.transport.left -= 5_000
+    assert connection.transport.is_aborted
+
+
+def test_answers_that_nobody_takes_are_limited_together(kind, monkeypatch):
+    monkeypatch.setattr("treeball.web.connections._MOST_UNREAD", 2 * LARGE)
+    with running(kind) as (port, known), contextlib.ExitStack() as stack:
+        for _ in range(4):
+            client = stack.enter_context(connect(port))
+            client.sendall(REQUEST.replace(b"/", b"/large", 1))
+        deadline = time.monotonic() + 30
+        while known.total_requests < 4 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        while len(known.connections) > 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(known.connections) == 2
 
 
 def test_for_a_new_connection_the_one_that_waits_longest_gives_way(kind):

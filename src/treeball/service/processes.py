@@ -42,9 +42,11 @@ class Work:
         """Serve until SIGTERM, or the end of the process that started this one; in a process of its own."""
         _end_with_parent(self.folder)
         self.config.configure_logging()
+        if os.name == "posix":
+            os.set_blocking(life.fileno(), False)  # whoever watches may be stopped for hours
 
         async def tell() -> None:
-            with contextlib.suppress(OSError):  # nobody listens any more: the end is near
+            with contextlib.suppress(OSError):  # nobody listens
                 life.send_bytes(b".")
 
         self.config.callback_notify = tell

@@ -46,7 +46,7 @@ class Watch:
         self.listening = listening
         self.places = [Place() for _ in range(count)]
         self.patience = patience
-        self.say = say
+        self._say = say
         self.signals: list[int] = []
 
     def run(self, tell: Callable[[], None]) -> None:
@@ -94,8 +94,10 @@ class Watch:
             if time.monotonic() >= place.due:
                 place.start(self.work, self.listening)
             return
-        number = place.process.pid
+        number, was_ready = place.process.pid, place.heard is not None
         wrong = place.trouble(self.patience, _SILENCE)
+        if place.heard is not None and not was_ready:
+            self.say(f"process {number} serves in its place")
         if wrong:
             pause = self._pause_after(place, wrong)
             self.say(f"process {number} {wrong}; another is started" + (f" in {pause:g} seconds" if pause else ""))
@@ -130,6 +132,11 @@ class Watch:
                 new.terminate()
             finally:
                 new.clear(FAREWELL)
+
+    def say(self, sentence: str) -> None:
+        """Tell it to whoever reads; that nobody does is no reason to end."""
+        with contextlib.suppress(OSError):
+            self._say(sentence)
 
     def _is_to_end(self) -> bool:
         return any(number != _HANG_UP for number in self.signals)

@@ -25,6 +25,7 @@ __all__ = ["MOST_IN_HEAD", "Bounds", "Connection", "Connections", "H11Connection
 
 MOST_IN_HEAD = 65_536  # bytes of an address and all headers
 _TAKEN = 65_536  # bytes of an answer that a client takes in the time it has
+_MOST_UNREAD = 128_000_000  # bytes of answers that clients have not taken, of all together
 
 _log = logging.getLogger("uvicorn.error")
 
@@ -55,10 +56,16 @@ class Connections(ServerState):
         self.waiting: dict[Connection, None] = {}
 
     def look_after(self, now: float) -> None:
-        """End those whose clients took too long."""
-        for connection in list(self.connections):
-            if isinstance(connection, Connection):
-                connection.look(now)
+        """End those whose clients took too long, and those who took least while too much waits for all."""
+        ours = [connection for connection in self.connections if isinstance(connection, Connection)]
+        for connection in ours:
+            connection.look(now)
+        unread = {one: size for one in ours if (size := one.transport.get_write_buffer_size())}
+        total = sum(unread.values())
+        while total > _MOST_UNREAD:
+            greedy = max(unread, key=lambda one: unread[one])
+            total -= unread.pop(greedy)
+            greedy.leave()
 
     def make_room(self, newcomer: Connection) -> None:
         """Keep within the bounds when there is one connection more."""
