@@ -36,7 +36,7 @@ def healthy(hierarchy: Hierarchy, objective: Objective, geometry: str = "euclide
     assert values.min() > -1e-12
     points = vectors * np.sqrt(np.maximum(values, 0.0))
     if geometry == "poincare":
-        points *= 1e-3  # where space is flat
+        points = np.pad(points, ((0, 0), (0, max(0, 2 - n)))) * 1e-3  # where space is flat
     embedding = Embedding(points, hierarchy, geometry, Provenance(objective=objective))
     assert len(embedding.evaluate().illness) == 0
     return embedding

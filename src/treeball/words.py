@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-__all__ = ["aligned", "count", "json_number"]
+__all__ = ["aligned", "count", "json_number", "json_value"]
 
 
 def count(number: int, noun: str) -> str:
@@ -22,3 +23,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def json_number(value: float | None) -> float | None:
     """A number as JSON holds it, which has neither NaN nor infinity: None stands for them."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def json_value(value: Any) -> Any:
+    """Objects, lists and numbers as JSON holds them, however they are nested: None stands for NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {name: json_value(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(one) for one in value]
+    return json_number(value) if isinstance(value, float) else value

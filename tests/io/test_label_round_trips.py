@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import treeball
 from tests import trees
+from tests.model_files import earlier, rewritten
 from treeball import Embedding, Hierarchy
 from treeball.cli.main import run
 from treeball.io.frames import from_pandas, to_networkx, to_pandas
@@ -111,9 +112,7 @@ def test_a_model_keeps_everything_and_is_read_as_a_hierarchy_with_all_of_it(kind
 
 def test_a_model_of_an_earlier_version_loads_without_labels(tmp_path: Path) -> None:
     path = embedding_of(described(trees.random_tree(8, 1))).save(tmp_path / "m.parquet")
-    table = pq.read_table(path).drop_columns(["label", "synonyms"])
-    pq.write_table(table, tmp_path / "old.parquet")
-    old = treeball.load(tmp_path / "old.parquet")
+    old = treeball.load(earlier(rewritten(path, label=None, synonyms=None)))
     assert list(old.labels) == [None] * 8
     assert old.find("id3") == "id3"
 

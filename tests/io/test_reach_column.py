@@ -13,6 +13,7 @@ import pytest
 import treeball
 from tests import trees
 from tests.healthy import healthy, hierarchy_of
+from tests.model_files import rewritten
 from treeball import Embedding, InputError
 from treeball.io.frames import from_pandas
 
@@ -44,8 +45,7 @@ def test_the_file_has_a_column(tmp_path):
 
 def test_a_file_without_the_column_is_read_and_answers(tmp_path):
     embedding = treeball.fit(PAIRS, dim=4)
-    path = embedding.save(tmp_path / "m.parquet")
-    pq.write_table(pq.read_table(path).drop_columns(["reach"]), path)
+    path = rewritten(embedding.save(tmp_path / "m.parquet"), reach=None)
     old = treeball.load(path)
     assert old.known_reach() is None
     assert set(old.parents_of("d")) == {"b", "c"}
@@ -59,9 +59,7 @@ def test_a_file_without_the_column_is_read_and_answers(tmp_path):
 def test_a_damaged_column_is_refused_in_one_sentence(tmp_path, wrong):
     embedding = treeball.fit([("b", "a"), ("c", "a")], dim=2)
     path = embedding.save(tmp_path / "m.parquet")
-    table = pq.read_table(path)
-    column = pa.array([0.0, 1.0, wrong], pa.float64())
-    pq.write_table(table.set_column(table.column_names.index("reach"), "reach", column), path)
+    rewritten(path, reach=pa.array([0.0, 1.0, wrong], pa.float64()))
     with pytest.raises(InputError, match="reach for each of 3 nodes"):
         treeball.load(path)
 

@@ -316,13 +316,21 @@ class Embedding(Questions):
 
 
 def _require_points(vectors: Floats, hierarchy: Hierarchy, space: Space, roundoff: float) -> None:
-    """One vector at the rim or with a NaN would poison every distance: refuse it by name."""
+    """One vector at the rim, with a NaN or too long to be squared would poison every distance: refuse it by name."""
+    if space.is_hyperbolic and space.dim(vectors.shape[1]) < 2:
+        raise InputError(
+            f"hyperbolic space has at least 2 dimensions, and these vectors are of {space.dim(vectors.shape[1])}: "
+            "make them in more"
+        )
     finite = np.asarray(np.isfinite(vectors).all(axis=1))
-    wrong, why = space.outside(np.where(finite[:, None], vectors, 0.0), roundoff)
-    wrong |= ~finite
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = 4.0 * np.einsum("ij,ij->i", vectors, vectors)  # two of them may be as far apart as twice their length
+    usable = np.isfinite(squares)
+    wrong, why = space.outside(np.where(usable[:, None], vectors, 0.0), roundoff)
+    wrong |= ~usable
     if wrong.any():
         code = int(np.flatnonzero(wrong)[0])
-        what = why if finite[code] else "is not finite"
+        what = why if usable[code] else "is too long for distances in float64" if finite[code] else "is not finite"
         raise InputError(
             f"the vector of {hierarchy.names[code]!r} {what} ({int(wrong.sum()):,} such): "
             "scale the vectors into the space, or name their geometry"

@@ -5,13 +5,14 @@ It never changes: whoever adds to it makes a new one with `with_log`, `with_scor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol, Self, get_args
+from typing import Any, Protocol, Self
 
 from .._version import __version__
 from ..errors import InputError
 from ..types import Objective
+from . import _record_checks as checks
 
 __all__ = ["Clamped", "LogEntry", "Provenance"]
 
@@ -49,8 +50,11 @@ class LogEntry:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """The entry that `to_dict` described."""
-        facts = {name: value for name, value in record.items() if name not in ("epoch", "text")}
-        return cls(int(record["epoch"]), str(record["text"]), facts)
+        given = _LOG_ENTRY(record)
+        return cls(given.pop("epoch"), given.pop("text"), given)
+
+
+_LOG_ENTRY = checks.fields({"epoch": checks.count, "text": checks.text})
 
 
 @dataclass(frozen=True)
@@ -204,10 +208,11 @@ class Provenance:
         given = {name: value for name, value in record.items() if name in known and value is not None}
         other = {name: value for name, value in record.items() if name not in known and name != "record"}
         try:
-            version = _whole(record.get("record", 1))
-            given = {name: _CHECKS[name](value) for name, value in given.items()}
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise InputError(f"its record of what made it is damaged: {' '.join(str(error).split())[:100]}") from None
+            version = checks.count(record.get("record", 1))
+            given = checks.fields({}, _CHECKS)(given)
+            other = checks.plain_object(other)
+        except checks.RecordError as error:
+            raise InputError(f"its record of what made it is damaged: {error}") from None
         if version < RECORD_VERSION:
             given["settings"] = {
                 _RENAMED_SETTINGS.get(name, name): value for name, value in given.get("settings", {}).items()
@@ -215,61 +220,27 @@ class Provenance:
         return cls(**given, other=other)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
-
-
-def _objective(value: Any) -> Any:
-    if value not in get_args(Objective):
-        raise ValueError(f"there is no objective {value!r}")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError(f"{value!r} is no count")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{value!r} is no number")
-    return float(value)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{str(value)[:40]!r} is no object")
-    return dict(value)
-
-
 def _clamped(value: Any) -> Clamped:
-    at_radius = _mapping(value).get("at_radius")
-    return Clamped(_whole(value["times"]), None if at_radius is None else _number(at_radius))
+    given = _CLAMPED(value)
+    return Clamped(given["times"], given.get("at_radius"))
 
 
-def _several(value: Any) -> Sequence[Any]:
-    if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{str(value)[:40]!r} is no list")
-    return value
-
-
-_CHECKS: dict[str, Any] = {
-    "method": _text,
-    "objective": _objective,
-    "settings": _mapping,
-    "seed": _whole,
-    "version": _text,
-    "epochs_done": _whole,
-    "loss": _number,
+_CLAMPED = checks.fields({"times": checks.count}, {"at_radius": checks.or_none(checks.number)})
+_TEXT = checks.or_none(checks.text)
+_CHECKS: dict[str, checks.Check] = {
+    "method": checks.text,
+    "objective": checks.objective,
+    "settings": checks.plain_object,
+    "seed": checks.count,
+    "version": checks.text,
+    "epochs_done": checks.count,
+    "loss": checks.number,
     "clamped": _clamped,
-    "log": lambda value: tuple(LogEntry.from_dict(_mapping(entry)) for entry in _several(value)),
-    "trace": lambda value: tuple(_mapping(point) for point in _several(value)),
-    "input": _mapping,
-    "scores": _mapping,
-    "imported": _mapping,
-    "exported": _mapping,
-    "started_from": _mapping,
+    "log": lambda value: tuple(checks.listed(LogEntry.from_dict)(value)),
+    "trace": lambda value: tuple(checks.listed(checks.trace_point)(value)),
+    "input": checks.fields({}, {"source": _TEXT, "format": _TEXT, "sha256": _TEXT}),
+    "scores": checks.scores,
+    "imported": checks.plain_object,
+    "exported": checks.plain_object,
+    "started_from": checks.plain_object,
 }

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 
-__all__ = ["COLUMNS", "METADATA_KEY", "VECTORS_KEY", "edges_of", "hierarchy_columns", "names_of"]
+__all__ = ["COLUMNS", "METADATA_KEY", "VECTORS_KEY", "edges_of", "hierarchy_columns", "names_of", "rows_of"]
 
 METADATA_KEY, VECTORS_KEY = b"treeball", b"treeball-vectors"
 COLUMNS = ("node", "label", "synonyms", "parent", "weight", "other_parents", "other_weights")
@@ -48,19 +48,36 @@ def hierarchy_columns(hierarchy: Hierarchy) -> dict[str, pa.Array]:
     return columns
 
 
+def rows_of(table: pa.Table, name: str) -> NDArray[Any]:
+    """The lists of numbers in a column, all of the same length, as an array (n, length)."""
+    column = table[name].combine_chunks()
+    _require(pa.types.is_fixed_size_list(column.type), f"{name} is no column of equally long lists")
+    numbers = column.flatten()
+    _require(pa.types.is_floating(numbers.type), f"{name} has other things than numbers")
+    _require(not column.null_count and not numbers.null_count, f"{name} has gaps")
+    return np.asarray(numbers.to_numpy()).reshape(len(column), column.type.list_size)
+
+
 def names_of(table: pa.Table, kind: str, virtual_root: str | None) -> Names:
     """Names with labels and synonyms; `kind` says whether they are to be read back as text or as integers."""
+    _require(kind in ("str", "int"), f"there are no names of kind {kind!r}")
     nodes = table["node"].combine_chunks()
+    for name, column in (("node", nodes), ("label", _column(table, "label"))):
+        _require(column is None or pa.types.is_string(column.type), f"{name} is no column of text")
+    _require(not nodes.null_count, "node has gaps")
+    synonyms = _column(table, "synonyms")
+    _require(synonyms is None or synonyms.type.equals(pa.list_(pa.string())), "synonyms is no column of lists of text")
     values: Any = nodes
     if kind == "int":
         values = [text if text == virtual_root else int(text) for text in nodes.to_pylist()]
-    return Names(values, _column(table, "label"), _column(table, "synonyms"))
+    return Names(values, _column(table, "label"), synonyms)
 
 
 def edges_of(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
     """Child, parent and weight of every edge, by rows of the table; None where there are no weights."""
     nodes = table["node"].combine_chunks()
     first = _codes(table["parent"], nodes)
+    _require(int((first < 0).sum()) == table["parent"].null_count, "parent has names that are no nodes")
     child, parent = np.flatnonzero(first >= 0), first[first >= 0]
     weights = table["weight"].to_numpy()[child] if "weight" in table.column_names else None
     others = _column(table, "other_parents")
@@ -70,8 +87,15 @@ def edges_of(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
     parent = np.concatenate([parent, _codes(others.flatten(), nodes)])
     order = np.argsort(child, kind="stable")
     if weights is not None:
-        weights = np.concatenate([weights, table["other_weights"].combine_chunks().flatten().to_numpy()])[order]
+        more = table["other_weights"].combine_chunks().flatten().to_numpy()
+        _require(len(weights) + len(more) == len(child), "other_weights does not go with other_parents")
+        weights = np.concatenate([weights, more])[order]
     return child[order], parent[order], weights
+
+
+def _require(condition: bool, fault: str) -> None:
+    if not condition:
+        raise ValueError(fault)
 
 
 def _column(table: pa.Table, name: str) -> pa.Array | None:

@@ -1,13 +1,15 @@
 """The saved model: one Parquet file with the columns of its hierarchy, vector, reach, and JSON in its metadata.
 
 The columns of the hierarchy are those of `model_columns`. The column ``reach`` is left out where it is not known, as in
-a checkpoint, and files of earlier versions have none: it is computed when it is first asked for.
+a checkpoint, and files of earlier versions have none: it is computed when it is first asked for. Since format 3 the
+metadata also have a SHA-256 of all of it, see `model_hash`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +23,29 @@ from ..embedding import Embedding, Provenance
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
+from ..words import json_value
 from ..workers import apart
 from .atomic import atomic_write
-from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of
+from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of, rows_of
+from .model_hash import HASH_KEY, content_hash
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+_FIRST_WITH_HASH = 3
 # What the metadata say of the file itself; the rest is the provenance.
 _OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root")
+_REMEDY = "restore it or make a model with  treeball fit FILE -o MODEL"
 
 
 def save(embedding: Embedding, path: Path) -> Path:
     """Write `embedding` to `path` atomically."""
-    table = to_table(embedding)
+    write(to_table(embedding), path)
+    return path
+
+
+def write(table: pa.Table, path: Path) -> None:
+    """Write the table of a model to `path` atomically, with a checksum for every page."""
     with atomic_write(path) as temporary:
         apart(lambda: pq.write_table(table, temporary, compression="zstd", write_page_checksum=True))
-    return path
 
 
 def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) -> pa.Table:
@@ -59,22 +69,56 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
         "names": _kind(hierarchy),
         "virtual_root": None if hierarchy.virtual_root is None else str(hierarchy.names[hierarchy.virtual_root]),
     }
-    text = json.dumps(description, sort_keys=True, ensure_ascii=False)
-    return pa.table(columns).replace_schema_metadata({METADATA_KEY: text.encode()})
+    text = json.dumps(json_value(description), sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
+    table = pa.table(columns)
+    return table.replace_schema_metadata({METADATA_KEY: text, HASH_KEY: content_hash(table, text).encode()})
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file that was read and checked.
+
+    Attributes
+    ----------
+    embedding
+        What it holds.
+    format
+        Version of the format.
+    sha256
+        The hash that was saved with the content, and is that of what was read; None in files before format 3.
+    """
+
+    embedding: Embedding
+    format: int
+    sha256: str | None
 
 
 def load(path: str | os.PathLike[str]) -> Embedding:
-    """Read a model that :meth:`Embedding.save` wrote; anything else is refused with one sentence."""
-    path = Path(path)
+    """Read a model that :meth:`Embedding.save` wrote; anything else, and what was damaged since, is refused.
+
+    The SHA-256 that was saved with the content is compared: it costs little beside the rest.
+    """
+    return open_model(Path(path)).embedding
+
+
+def open_model(path: Path) -> ModelFile:
+    """Read and check a model file; InputError with one sentence for anything else, and for a damaged one."""
     table = _read_table(path)
-    try:
-        description = json.loads((table.schema.metadata or {})[METADATA_KEY])
-        return _from_table(table, description)
-    except InputError as error:
-        raise InputError(f"{str(path)!r} holds no usable model: {error}") from error
-    except (KeyError, ValueError, TypeError, AttributeError, pa.ArrowException) as error:
+    metadata = table.schema.metadata or {}
+    if METADATA_KEY not in metadata:
         raise InputError(
             f"{str(path)!r} is a Parquet file but not a treeball model; make one with  treeball fit FILE -o MODEL"
+        )
+    try:
+        return _from_table(table, metadata[METADATA_KEY], metadata.get(HASH_KEY))
+    except InputError as error:
+        raise InputError(f"{str(path)!r} holds no usable model: {error}") from error
+    except RecursionError:
+        raise InputError(f"{str(path)!r} holds no usable model: its record is nested too deeply; {_REMEDY}") from None
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(
+            f"{str(path)!r} holds no usable model: its parts do not fit together ({reason}); {_REMEDY}"
         ) from error
 
 
@@ -87,37 +131,55 @@ def is_model(path: Path) -> bool:
 
 
 def _read_table(path: Path) -> pa.Table:
-    remedy = "make a model with  treeball fit FILE -o MODEL"
     if not path.exists():
-        raise InputError(f"there is no file {str(path)!r}; {remedy}")
+        raise InputError(f"there is no file {str(path)!r}; make a model with  treeball fit FILE -o MODEL")
     if path.is_dir():
-        raise InputError(f"{str(path)!r} is a directory, not a model file; {remedy}")
+        raise InputError(
+            f"{str(path)!r} is a directory, not a model file; make a model with  treeball fit FILE -o MODEL"
+        )
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
         if magic != b"PAR1":
-            raise InputError(f"{str(path)!r} is not a treeball model (not a Parquet file); {remedy}")
-        return apart(pq.ParquetFile(path, page_checksum_verification=True).read)
+            raise InputError(
+                f"{str(path)!r} is not a treeball model (not a Parquet file); make one with  treeball fit FILE -o MODEL"
+            )
+        table = apart(pq.ParquetFile(path, page_checksum_verification=True).read)
+        table.validate(full=True)
+        return table
     except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
-        raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; restore it or {remedy}") from error
+        raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; {_REMEDY}") from error
 
 
-def _from_table(table: pa.Table, description: dict[str, Any]) -> Embedding:
+def _from_table(table: pa.Table, text: bytes, saved_hash: bytes | None) -> ModelFile:
+    if saved_hash is not None and content_hash(table, text).encode() != saved_hash:
+        raise InputError(f"it was damaged or changed: its SHA-256 is not the one it was saved with; {_REMEDY}")
+    description = json.loads(text)
+    version = description.get("format", 1)
+    if not isinstance(version, int):
+        raise ValueError(f"there is no format {str(version)[:40]!r}")
+    if saved_hash is None and version >= _FIRST_WITH_HASH:
+        raise InputError(f"it was damaged or changed: the SHA-256 that it was saved with is gone; {_REMEDY}")
+    return ModelFile(
+        _embedding(table, description), version, None if saved_hash is None else saved_hash.decode("ascii")
+    )
+
+
+def _embedding(table: pa.Table, description: dict[str, Any]) -> Embedding:
     record = {name: value for name, value in description.items() if name not in _OF_THE_FILE}
     virtual = description.get("virtual_root")
     names = names_of(table, description["names"], virtual)
-    n = len(names)
-    vector = table["vector"].combine_chunks()
-    vectors = vector.values.to_numpy().reshape(n, -1)
     child, parent, weights = edges_of(table)
     root = None if virtual is None else names.index_of(virtual)
     hierarchy = Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=root)
-    spare = None
-    if "spare" in table.column_names:
-        spare = table["spare"].combine_chunks().values.to_numpy().reshape(n, -1)
+    spare = rows_of(table, "spare") if "spare" in table.column_names else None
     reach = table["reach"].to_numpy() if "reach" in table.column_names else None
     made_by = Provenance.from_dict(record)
-    return Embedding(vectors, hierarchy, description["geometry"], made_by, reach=reach, spare=spare)
+    vectors = rows_of(table, "vector")
+    embedding = Embedding(vectors, hierarchy, description["geometry"], made_by, reach=reach, spare=spare)
+    if description.get("dim", embedding.dim) != embedding.dim:
+        raise ValueError(f"the vectors have dimension {embedding.dim}, and the record says {description['dim']!r}")
+    return embedding
 
 
 def _kind(hierarchy: Hierarchy) -> str:

@@ -35,7 +35,9 @@ def _has_the_edges_of(before: Hierarchy, edit: Edit) -> bool:
 
 def scores_before(scores: Mapping[str, Any] | None, evaluation: Evaluation) -> tuple[str, dict[str, Any]]:
     """What the log keeps of scores of all nodes where now only a sample could be ranked: a sentence, and the facts."""
-    if scores is None or scores.get("map") is None or "sampled" in scores or evaluation.ranking.is_exact:
+    if scores is None or "sampled" in scores or evaluation.ranking.is_exact:
+        return "", {}
+    if any(scores.get(name) is None for name in ("map", "nodes", "illness")):
         return "", {}
     ill = sum(scores["illness"].values())
     sampled = evaluation.ranking.sources.size

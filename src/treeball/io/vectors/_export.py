@@ -171,8 +171,6 @@ def _roundoff(values: Any) -> float:
 
 
 def _save_model(embedding: Embedding, values: Any, kind: Kind, dtype: DType, path: Path) -> list[str]:
-    import pyarrow.parquet as pq
-
     from .. import model_file
 
     space, made = space_for(kind), embedding.provenance
@@ -182,7 +180,5 @@ def _save_model(embedding: Embedding, values: Any, kind: Kind, dtype: DType, pat
     exact = to_space(np.asarray(values, np.float64), kind, space, _roundoff(values))
     written = Embedding(exact, embedding.hierarchy, space.name, made, reach=reach)
     written.quick_reach()  # of what is read back, where that is not what was given
-    table = model_file.to_table(written, values)
-    with atomic_write(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    model_file.write(model_file.to_table(written, values), path)
     return ["this is a model: every command reads it"]

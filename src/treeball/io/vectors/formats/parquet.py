@@ -48,9 +48,10 @@ def _read_table(source: VectorFile) -> Vectors:
     """A table with a column of names (node, or the first text) and one of vectors (vector, or the first of lists)."""
     try:
         table = pq.ParquetFile(source.path, page_checksum_verification=True).read()
-        described = (table.schema.metadata or {}).get(VECTORS_KEY)
-        return from_table(table, json.loads(described) if described else {}, source.label)
-    except (OSError, ValueError, pa.ArrowException) as error:
+        table.validate(full=True)
+        described = json.loads((table.schema.metadata or {}).get(VECTORS_KEY, b"{}"))
+        return from_table(table, described if isinstance(described, dict) else {}, source.label)
+    except (OSError, ValueError, RecursionError, MemoryError, pa.ArrowException) as error:
         raise InputError(f"{source.label!r} cannot be read as Parquet: {' '.join(str(error).split())[:100]}") from None
 
 
