@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .io.model_file import load
     from .io.readers import ReadSettings, read
     from .io.vectors import import_vectors
+    from .io.verify import Verification, verify
     from .matching import Alignment, align
     from .methods import FitSettings, Healing, Insertion, Method, Update, fit, heal, insert, register, update
     from .report.diagnose import Diagnosis, diagnose
@@ -60,6 +61,7 @@ __all__ = [
     "Suggestion",
     "TreeballError",
     "Update",
+    "Verification",
     "__version__",
     "align",
     "bench",
@@ -77,6 +79,7 @@ __all__ = [
     "split",
     "suggest_parent",
     "update",
+    "verify",
 ]
 
 # Every public name and the room it lives in. They are imported on first use: numba and pyarrow take longer to
@@ -106,6 +109,7 @@ __getattr__, __dir__ = lazy(
         "Suggestion": "embedding",
         "TreeballError": "errors",
         "Update": "methods",
+        "Verification": "io.verify",
         "align": "matching",
         "bench": "experiments",
         "compare": "evaluation",
@@ -122,5 +126,6 @@ __getattr__, __dir__ = lazy(
         "split": "evaluation",
         "suggest_parent": "embedding",
         "update": "methods",
+        "verify": "io.verify",
     },
 )

@@ -39,6 +39,7 @@ from .similarity import similarity
 from .split import split
 from .suggest_parent import suggest_parent
 from .update import update
+from .verify import verify
 from .view import view
 
 _DIMENSION = int | Literal["auto"] | None
@@ -71,6 +72,7 @@ COMMANDS = {
         evaluate,
         diagnose,
         info,
+        verify,
         capacity,
         plot,
         view,
