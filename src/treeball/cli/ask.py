@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InputError
 from ..types import Source
-from .console import print_json, print_rows, say
+from .console import print_json, print_line, print_rows, say
 from .node_arguments import FromFile, FromSource, NodeNames, plain
 
 if TYPE_CHECKING:
@@ -78,14 +78,16 @@ def ask(
     elif question == "is-ancestor":
         for (above, below), answer in zip(asked, answers, strict=True):
             verb = "is an ancestor" if answer else "is no ancestor"
-            print(f"{spoken.shown(above)} {verb} of {spoken.shown(below)} (score {answer.score:.4f})")
+            print_line(f"{spoken.shown(above)} {verb} of {spoken.shown(below)} (score {answer.score:.4f})")
     else:
         for place, (names, answer) in enumerate(zip(asked, answers, strict=True)):
             if len(asked) > 1:
-                print(("\n" if place else "") + " to ".join(map(spoken.shown, names)) + ":")
+                if place:
+                    print_line()
+                print_line(f"{' to '.join(map(spoken.shown, names))}:")
             lines = map(spoken.shown, answer) if question != "subtree" else _outline(embedding, names[0], source, depth)
             for line in list(lines) or ["none"]:
-                print(line)
+                print_line(line)
     return 0
 
 

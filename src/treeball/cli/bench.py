@@ -12,7 +12,7 @@ from ..experiments.bench_settings import DIMS, METHODS, SEEDS, CommonSettings, H
 from ..io.readers.settings import ReadSettings
 from ..types import Objective
 from ..words import count
-from .console import print_json, print_rows, say
+from .console import print_json, print_line, print_rows, say, say_what_was_read
 from .lists import Listed, items, whole_numbers
 from .outputs import stem_of
 from .sources import read_hierarchy
@@ -70,8 +70,7 @@ def bench(
 
     output = output or Path(f"{stem_of(source)}-bench")
     hierarchy = read_hierarchy(source, more, reading)
-    if hierarchy.report is not None:
-        say(hierarchy.report.summary())
+    say_what_was_read(hierarchy.report)
     result = compare_methods(
         hierarchy,
         output,
@@ -92,7 +91,7 @@ def bench(
         table = result.table()
         print_rows(table.headings, table.starred(), names=3)
         for note in table.notes:
-            print(note)
+            print_line(note)
     say(f"all runs are in {output / 'results.csv'}, the table in {output / 'table.md'}")
     if result.missing:
         runs = count(result.missing, "run")

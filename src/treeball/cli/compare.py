@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..types import Objective
 from ..words import count
-from .console import print_json, print_rows, print_table
+from .console import print_json, print_line, print_rows, print_table
 
 if TYPE_CHECKING:
     from ..evaluation._compare import Comparison
@@ -88,12 +88,12 @@ def _show(found: Comparison, first: str, second: str, shown: Callable[[Hashable]
     labels = {"map": ("MAP", ".4f"), "mean_rank": ("mean rank", ".3f"), "hits_at_1": ("hits@1", ".4f")}
     rows = [(label, *(format(value, form) for value in found.scores[key])) for key, (label, form) in labels.items()]
     print_rows(header, rows)
-    print()
+    print_line()
     if found.moved is None:
-        print("how far nodes moved cannot be said: dimension or kind of space differ")
+        print_line("how far nodes moved cannot be said: dimension or kind of space differ")
     else:
         far = found.quantiles()
-        print(
+        print_line(
             f"{count(len(found.names), 'node')} in both moved by {far['0.5']:.3g} in the median, 9 of 10 by at most "
             f"{far['0.9']:.3g}, the farthest by {far['1']:.3g} (a median edge is {found.edge:.3g} long)"
         )
@@ -101,26 +101,28 @@ def _show(found: Comparison, first: str, second: str, shown: Callable[[Hashable]
         if movers:
             print_table(movers, "moved most")
     for title, pairs in (("fell ill", found.fell_ill), ("healed", found.healed)):
-        print(f"{title}: {count(len(pairs), 'pair')}" + _some(pairs, lambda pair: " below ".join(map(shown, pair))))
+        print_line(
+            f"{title}: {count(len(pairs), 'pair')}" + _some(pairs, lambda pair: " below ".join(map(shown, pair)))
+        )
     if found.changes:
         _show_changes(found.changes, shown)
 
 
 def _show_changes(changes: Changes, shown: Callable[[Hashable], str]) -> None:
-    print(f"nodes in both: {changes.common:,}")
-    print(f"added: {len(changes.added):,}" + _some(changes.added, shown))
-    print(f"removed: {len(changes.removed):,}" + _some(changes.removed, shown))
+    print_line(f"nodes in both: {changes.common:,}")
+    print_line(f"added: {len(changes.added):,}" + _some(changes.added, shown))
+    print_line(f"removed: {len(changes.removed):,}" + _some(changes.removed, shown))
     renamed = _some(changes.renamed, lambda pair: f"{pair[0]} -> {pair[1]}")
-    print(f"probably renamed: {len(changes.renamed):,}" + renamed)
+    print_line(f"probably renamed: {len(changes.renamed):,}" + renamed)
     if changes.relabelled:
         relabelled = _some(changes.relabelled, lambda one: f"{one[0]}: {one[1] or 'none'} -> {one[2] or 'none'}")
-        print(f"have another label: {len(changes.relabelled):,}" + relabelled)
+        print_line(f"have another label: {len(changes.relabelled):,}" + relabelled)
 
     def moved(one: tuple[Hashable, Sequence[Hashable], Sequence[Hashable]]) -> str:
         node, old, new = one
         return f"{shown(node)}: {' -> '.join(', '.join(map(shown, some)) or 'no parent' for some in (old, new))}"
 
-    print(f"hang elsewhere: {len(changes.reparented):,}" + _some(changes.reparented, moved))
+    print_line(f"hang elsewhere: {len(changes.reparented):,}" + _some(changes.reparented, moved))
 
 
 def _some(items: Sequence[Any], shown: Callable[[Any], str]) -> str:

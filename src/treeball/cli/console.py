@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..words import aligned, count
+from ..words import aligned, count, json_line, printable, say
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
+    from ..hierarchy.read_report import ReadReport
+
+__all__ = [
+    "print_json",
+    "print_line",
+    "print_paragraph",
+    "print_rows",
+    "print_table",
+    "recorded_score_rows",
+    "say",
+    "say_what_was_read",
+    "score_rows",
+]
 
 
-def say(text: str) -> None:
-    """A remark for the person at the terminal."""
-    print(text, file=sys.stderr, flush=True)
+def say_what_was_read(report: ReadReport | None) -> None:
+    """The summary of a reading, as remarks."""
+    for line in [] if report is None else report.summary().splitlines():
+        say(line)
+
+
+def print_line(text: str = "", style: str = "") -> None:
+    """One line on standard output, styled on a terminal; never wrapped, so that a command can be copied."""
+    if style and sys.stdout.isatty():
+        from rich.console import Console
+        from rich.text import Text
+
+        Console().print(Text(printable(text), style), soft_wrap=True)
+    else:
+        print(printable(text))
+
+
+def print_paragraph(text: str, indent: str, first: str | None = None) -> None:
+    """Words on standard output, indented, the first line by `first` if given; wrapped on a terminal."""
+    import shutil
+    import textwrap
+
+    width = max(40, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else sys.maxsize
+    first = indent if first is None else first
+    print(textwrap.fill(printable(text), width, initial_indent=first, subsequent_indent=indent))
 
 
 def print_json(record: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
-    print(json.dumps(record, ensure_ascii=False))
+    """One JSON object on standard output, on one line."""
+    print(json_line(record))
 
 
 def print_table(rows: list[tuple[str, str]], title: str | None = None) -> None:
@@ -35,10 +69,11 @@ def print_rows(
 
     Where the first `names` columns name the rows, a table too wide for the terminal becomes several that have them all.
     """
+    header = None if header is None else [printable(cell) for cell in header]
+    rows = [[printable(cell) for cell in row] for row in rows]
+    title = printable(title or "")
     if not sys.stdout.isatty():
-        if title:
-            print(title)
-        for line in aligned([header, *rows] if header else rows):
+        for line in ([title] if title else []) + aligned([header, *rows] if header else rows):
             print(line)
         return
     from rich.box import SIMPLE_HEAD
@@ -49,7 +84,7 @@ def print_rows(
     console = Console()
     columns = list(zip(*([header, *rows] if header else rows), strict=True))
     for part in _that_fit([max(map(len, column)) for column in columns], names, console.width):
-        table = Table(title=Text(title or ""), box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
+        table = Table(title=Text(title), box=SIMPLE_HEAD, show_header=header is not None, title_justify="left")
         for column in part:
             table.add_column(header[column] if header else "", style="cyan" if column == 0 else "")
         for row in rows:

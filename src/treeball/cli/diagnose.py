@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ..types import Objective
 from ..words import count
-from .console import print_json, print_rows, print_table, say, score_rows
+from .console import print_json, print_line, print_paragraph, print_rows, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..report.diagnose import Diagnosis, Group
@@ -94,9 +94,9 @@ def _print(found: Diagnosis, listed: int) -> None:
     _print_worst(found, listed)
     _heading("What to do")
     for number, one in enumerate(found.advice, 1):
-        _paragraph(one.reason, "   ", f"{number}. ")
+        print_paragraph(one.reason, "   ", f"{number}. ")
         if one.command is not None:
-            _line(f"   {one.command}", "bold")
+            print_line(f"   {one.command}", "bold")
 
 
 def _print_groups(title: str, what: str, groups: Sequence[Group], *, shares: bool = True) -> None:
@@ -106,7 +106,7 @@ def _print_groups(title: str, what: str, groups: Sequence[Group], *, shares: boo
         + ([f"{group.share:6.1%}{_bar(group.share)}"] if shares else [])
         for group in groups
     ]
-    print()
+    print_line()
     print_rows(header, rows, title)
 
 
@@ -119,7 +119,7 @@ def _print_capacity(found: Diagnosis) -> None:
     title = (
         f"Radius the children have, that of the upper bound (at least) and of the lower (enough): {found.sufficiency}"
     )
-    print()
+    print_line()
     print_rows(header, capacity_cells(found.capacity, found.sufficiency), title)
 
 
@@ -138,7 +138,7 @@ def _print_dilations(found: Diagnosis) -> None:
         for one in found.dilations
     ]
     header = ("dilated", "radius", "clamped", "insufficient", "ill", "MAP")
-    print()
+    print_line()
     print_rows(header, rows, "Effect expected of a dilation, without training")
 
 
@@ -155,7 +155,7 @@ def _print_precision(found: Diagnosis) -> None:
         rows.append(
             ("clamped", f"{count(one.clamped, 'time')} at {one.limit:.1f}; {count(one.at_limit, 'node')} there")
         )
-    print()
+    print_line()
     print_table(rows, "Radius and precision")
 
 
@@ -167,47 +167,27 @@ def _print_worst(found: Diagnosis, listed: int) -> None:
     for number, node in enumerate(found.worst_nodes[:listed], 1):
         total = sum(node.illness.values())
         parent = "no parent" if node.parent is None else f"parent {node.shown(node.parent)}"
-        _line(
+        print_line(
             f"{number:>2}. {node.shown(node.node)}  {KIND_WORDS[node.kind]} ({node.illness[node.kind]:,} of "
             f"{count(total, 'ill pair')})",
             "bold",
         )
-        _paragraph(f"{parent}; offender {node.shown(node.offender)}. {node.sentence}", "    ")
-        _line(f"    {node.command}", "cyan")
+        print_paragraph(f"{parent}; offender {node.shown(node.offender)}. {node.sentence}", "    ")
+        print_line(f"    {node.command}", "cyan")
     if found.worst_pairs:
         _heading("Worst pairs, by rank")
     for number, pair in enumerate(found.worst_pairs[:listed], 1):
         both = f"{pair.shown(pair.node)} -> {pair.shown(pair.positive)}"
-        _line(f"{number:>2}. {both}  {KIND_WORDS[pair.kind]}, rank {pair.rank:,}", "bold")
-        _paragraph(pair.sentence, "    ")
+        print_line(f"{number:>2}. {both}  {KIND_WORDS[pair.kind]}, rank {pair.rank:,}", "bold")
+        print_paragraph(pair.sentence, "    ")
 
 
 # ---- parts ----
 
 
 def _heading(words: str) -> None:
-    print()
-    _line(words, "italic")
-
-
-def _line(text: str, style: str) -> None:
-    """One line as it is, styled on a terminal; never wrapped, so that a command can be copied."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.text import Text
-
-        Console().print(Text(text, style), soft_wrap=True)
-    else:
-        print(text)
-
-
-def _paragraph(text: str, indent: str, first: str | None = None) -> None:
-    """Words, indented, the first line by `first` if given; wrapped on a terminal."""
-    import shutil
-    import textwrap
-
-    width = max(40, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else sys.maxsize
-    print(textwrap.fill(text, width, initial_indent=indent if first is None else first, subsequent_indent=indent))
+    print_line()
+    print_line(words, "italic")
 
 
 def _bar(share: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .console import print_json, print_rows
+from .console import print_json, print_line, print_rows
 from .node_arguments import FromFile, FromSource, NodeNames
 
 
@@ -44,7 +44,7 @@ def distance(
         for a, b, d in zip(first, second, far, strict=True):
             print_json({"a": plain(a), "b": plain(b), "distance": json_number(d), **spoken.labels(a, b)})
     elif len(far) == 1:
-        print(f"{far[0]:.6g}")
+        print_line(f"{far[0]:.6g}")
     else:
         rows = zip(first, second, far, strict=True)
         print_rows(None, [(spoken.shown(a), spoken.shown(b), f"{d:.6g}") for a, b, d in rows])

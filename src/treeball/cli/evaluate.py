@@ -12,7 +12,7 @@ from ..checks import require
 from ..errors import InputError
 from ..types import Objective
 from ..words import count
-from .console import print_json, print_table, say, score_rows
+from .console import print_json, print_line, print_table, say, score_rows
 
 if TYPE_CHECKING:
     from ..evaluation import Distortion, Evaluation
@@ -128,7 +128,7 @@ def evaluate(
     title = f"{model}: {evaluation.nodes:,} nodes, {evaluation.edges:,} edges, dimension {evaluation.dim}"
     print_table(rows, title)
     if evaluation.certificate is not None:
-        print(evaluation.certificate.sentence())
+        print_line(evaluation.certificate.sentence())
     return verdict
 
 

@@ -11,7 +11,7 @@ from ..io.readers.settings import ReadSettings
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
-from .console import print_json, print_table, say, score_rows
+from .console import print_json, print_line, print_table, say, say_what_was_read, score_rows
 from .outputs import partial_of, save, stem_of
 from .sources import read_hierarchy
 
@@ -62,8 +62,7 @@ def fit(
     require_writable(checkpoint, source, *more)
     checkpoints = Checkpoints(checkpoint, checkpoint_seconds)
     hierarchy = read_hierarchy(source, more, reading)
-    if hierarchy.report is not None:
-        say(hierarchy.report.summary())
+    say_what_was_read(hierarchy.report)
     choice = resolve(hierarchy, settings.given(), progress=True)
     chosen = choice.settings
     for reason in choice.reasons:
@@ -98,7 +97,7 @@ def fit(
         how = f", {count(made.epochs_done, 'epoch')}" if made.epochs_done else ""
         print_table(score_rows(evaluation), f"{made.method}, dimension {chosen.dim}{how}")
         if evaluation.certificate is not None:
-            print(evaluation.certificate.sentence())
+            print_line(evaluation.certificate.sentence())
     if made.clamped.times and made.clamped.at_radius is not None:
         steps = count(made.clamped.times, "step")
         say(f"{steps} ended beyond the largest radius and stopped there, at {made.clamped.at_radius:.1f}")

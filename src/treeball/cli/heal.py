@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from .console import print_json, print_rows, say
+from .console import print_json, print_line, print_rows, say
 from .outputs import save
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def heal(
     else:
         print_rows(("", "before", "after"), _rows(healing.before, healing.after), healing.note)
         if healing.after.certificate is not None:
-            print(healing.after.certificate.sentence())
+            print_line(healing.after.certificate.sentence())
     say(f"saved {output}")
     return 0
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..types import Coordinates, Geometry, Objective, VectorFormat
 from ..words import count
-from .console import say
+from .console import say, say_what_was_read
 
 
 def import_(
@@ -57,8 +57,7 @@ def import_(
     tree = None
     if hierarchy is not None:
         tree = read(hierarchy, reading)
-        if tree.report is not None:
-            say(tree.report.summary())
+        say_what_was_read(tree.report)
     embedding = import_vectors(
         vectors,
         tree,

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import print_json, print_table, recorded_score_rows, say
+from .console import print_json, print_line, print_table, recorded_score_rows, say
 from .sources import together
 from .suggest_parent import names_in
 
@@ -243,7 +243,7 @@ def _print(insertion: Insertion) -> None:
     _list("moved to heal", insertion.healed_by_moving, known)
     certificate = Certificate.of_scores(scores)
     if certificate is not None:
-        print(certificate.sentence())
+        print_line(certificate.sentence())
 
 
 def _list(what: str, names: list[Hashable], known: Names) -> None:
@@ -251,4 +251,4 @@ def _list(what: str, names: list[Hashable], known: Names) -> None:
     if names:
         shown = ", ".join(known.shown_as(names[:_SHOWN]))
         rest = f" and {len(names) - _SHOWN:,} more (--json lists all)" if len(names) > _SHOWN else ""
-        print(f"{count(len(names), 'node')} {what}: {shown}{rest}")
+        print_line(f"{count(len(names), 'node')} {what}: {shown}{rest}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from cyclopts.config import Toml
 from .._version import __version__
 from ..errors import InputError, TreeballError
 from ..interruption import take_ctrl_c
+from ..words import printable, say
 from .align import align
 from .ask import ask
 from .bench import bench
@@ -102,6 +104,7 @@ for _command in COMMANDS.values():
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the ``treeball`` command; exits with 0, 1 (a failure), 2 (unusable input) or 130 (Ctrl-C)."""
     take_ctrl_c()
+    warnings.formatwarning = lambda message, *_: f"{printable(f'warning: {message}')}\n"
     # A closed stream is no reason to fail: there is nobody to write to.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -138,7 +141,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(f"treeball: {' '.join(sentence.split())}", file=sys.stderr)
+    say(f"treeball: {' '.join(sentence.split())}")
     return code
 
 

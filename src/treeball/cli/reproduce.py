@@ -12,7 +12,7 @@ from ..limits import PUBLISHED_RADIUS
 from ..methods.progress import TrainingProgress
 from ..reproduce.recipes import RADII
 from ..types import Device
-from .console import say
+from .console import print_line, say
 from .lists import Listed, items, whole_numbers
 
 Dataset = Literal["synthetic", "yelp", "verbs", "catalog", "nouns", "closure", "all"]
@@ -106,7 +106,7 @@ def reproduce(
     if dry_run:
         found = survey(jobs, hierarchies, out)
         for one in found:
-            print(f"{one.job.name}  {one.words}")
+            print_line(f"{one.job.name}  {one.words}")
         say(time_left(found, hierarchies, out, machine))
         return 0
     stopped = False
@@ -119,7 +119,7 @@ def reproduce(
     if figures and not stopped:
         written += draw_figures(out)
     for path in written:
-        print(path)
+        print_line(str(path))
     if stopped:
         say(f"stopped; what there is is kept in {out}, and the same command goes on from there")
         return 1

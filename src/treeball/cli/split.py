@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import say
+from .console import say, say_what_was_read
 from .sources import read_hierarchy
 
 
@@ -56,8 +56,7 @@ def split(
     from ..evaluation._split import split as hold_out
 
     hierarchy = read_hierarchy(source, more, reading)
-    if hierarchy.report is not None:
-        say(hierarchy.report.summary())
+    say_what_was_read(hierarchy.report)
     made = hold_out(hierarchy, leaves=leaves, edges=edges, closure=closure, validation=validation, keep=keep, seed=seed)
     paths = made.save(output)
     for note in made.notes:

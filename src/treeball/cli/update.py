@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import print_json, print_table, say
+from .console import print_json, print_line, print_table, say, say_what_was_read
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def update(
         require_writable(output, str(model), export, *more)
     embedding = load(model)
     after = read_hierarchy(export, more, reading)
-    if after.report is not None:
-        say(after.report.summary())
+    say_what_was_read(after.report)
     changes = plan_update(embedding, after, force=force)
     if not json:
         _print_changes(changes, embedding)
@@ -147,6 +146,6 @@ def _print_result(insertion: Insertion) -> None:
         ("moved to heal", insertion.healed_by_moving),
     ):
         if names:
-            print(f"{count(len(names), 'node')} {what}: {_listed(known.shown_as(names[:_SHOWN]), len(names))}")
+            print_line(f"{count(len(names), 'node')} {what}: {_listed(known.shown_as(names[:_SHOWN]), len(names))}")
     if scores.certificate is not None:
-        print(scores.certificate.sentence())
+        print_line(scores.certificate.sentence())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from ..hierarchy import Hierarchy
 from ..methods._fit import read_and_tell
 from ..methods.progress import TrainingProgress
 from ..types import Objective
+from ..words import say as say_it
 from .bench_folder import BenchFolder
 from .bench_settings import DIMS, METHODS, SEEDS, BenchPlan, HoldOut
 from .bench_table import BenchTable, row_of, summarise
@@ -157,7 +157,7 @@ def bench(
     )
     require_whole("threads", threads, 0)
     hierarchy = source if isinstance(source, Hierarchy) else read_and_tell(source)
-    say: Callable[[str], None] = _say if progress else lambda text: None
+    say: Callable[[str], None] = say_it if progress else lambda text: None
     bencher = Bencher(hierarchy, plan, threads, TrainingProgress if progress else None)
     bencher.parts(plan.seeds[0])  # a share that cannot be held out is refused before anything is written
     kept = BenchFolder(None if folder is None else Path(folder), hierarchy, plan)
@@ -179,10 +179,6 @@ def bench(
     if kept.path is not None:
         result.save(kept.path)
     return result
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _outcome(record: Record) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from .._version import __version__
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..words import printable
 from .bench_settings import BenchPlan, Job
 from .records import Record, fingerprint, make_folder, read_json, write_json
 
@@ -80,7 +81,7 @@ class BenchFolder:
             )
         if sha256 != self.data["sha256"]:
             told = "%s is another file than before, but holds the same hierarchy: going on"
-            logging.getLogger("treeball").warning(told, self.source)
+            logging.getLogger("treeball").warning(told, printable(self.source))
         now = {**plan.terms, **plan.terms["settings"]}
         names = [name for name in {**was, **now} if name != "settings" and was.get(name) != now.get(name)]
         if names:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ..words import count
+from ..words import count, printable
 
 _SINGULAR = {
     "empty names": "empty name",
@@ -105,7 +105,7 @@ class ReadReport:
 
     def _with_notes(self, headline: str) -> str:
         doubt = () if self.direction_doubt is None else (self.direction_doubt,)
-        return "\n".join((headline, *doubt, *self.notes))
+        return "\n".join(map(printable, (headline, *doubt, *self.notes)))
 
     def __str__(self) -> str:
         return self.summary()

@@ -10,7 +10,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..interruption import raises_interrupt
-from ..words import count
+from ..words import count, printable, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -24,10 +24,6 @@ __all__ = ["HealingProgress", "StopOnInterrupt", "TrainingProgress", "WorkProgre
 _PLAIN_SECONDS = 10.0
 _MAP_SECONDS, _MAP_SAMPLE = 2.0, 200
 _MOMENT_SECONDS, _WORK_SECONDS = 1.0, 4.0
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 class StopOnInterrupt:
@@ -49,7 +45,7 @@ class StopOnInterrupt:
     def _request(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
         signal.signal(signal.SIGINT, self._previous)
-        _say(f"stopping at the end of this {self.under_way} (Ctrl-C again to quit at once)")
+        say(f"stopping at the end of this {self.under_way} (Ctrl-C again to quit at once)")
 
     def __exit__(self, *_: object) -> None:
         if self._previous is not None:
@@ -68,7 +64,7 @@ class HealingProgress(StopOnInterrupt):
         """Whether to stop after a round."""
         if not self.silent:
             ill = count(len(scores.illness), "ill pair")
-            _say(f"round {number}: {ill}, MAP {scores.map:.4f}, mean rank {scores.mean_rank:.3f}")
+            say(f"round {number}: {ill}, MAP {scores.map:.4f}, mean rank {scores.mean_rank:.3f}")
         return self.requested
 
 
@@ -122,7 +118,7 @@ class TrainingProgress:
         elif now - self.last_line >= _PLAIN_SECONDS or epoch == self.epochs:
             done = max(1, epoch - self.first_epoch)
             left = (now - self.started) / done * (self.epochs - epoch)
-            _say(f"epoch {epoch}/{self.epochs}  {state}  {left:.0f} s left")
+            say(f"epoch {epoch}/{self.epochs}  {state}  {left:.0f} s left")
             self.last_line = now
 
     def __exit__(
@@ -162,7 +158,9 @@ class WorkProgress:
         """Say what comes now; `total` is how much of it there is, if that is known."""
         self.stage, self.done, self.total = stage, 0, total
         if self.live is not None:
-            self.live.reset(self.task, description=stage, total=total or None)
+            from rich.markup import escape
+
+            self.live.reset(self.task, description=escape(printable(stage)), total=total or None)
         self._line()
 
     def advance(self, some: int) -> None:
@@ -175,7 +173,7 @@ class WorkProgress:
     def _line(self) -> None:
         now = time.monotonic()
         if self.live is None and not self.silent and now - self.last_line >= _WORK_SECONDS:
-            _say(f"{self.stage}: {self.done:,} of {self.total:,}" if self.total else self.stage)
+            say(f"{self.stage}: {self.done:,} of {self.total:,}" if self.total else self.stage)
             self.last_line = now
 
     def __exit__(self, *_: object) -> None:

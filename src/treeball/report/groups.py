@@ -10,6 +10,7 @@ import numpy as np
 
 from ..hierarchy import Hierarchy
 from ..types import Ints, Mask
+from ..words import printable
 from .table import Column
 
 Colouring = Literal["subtree", "depth"] | Column
@@ -96,7 +97,7 @@ def display_name(name: Hashable) -> str:
     text = re.sub(r"\.[nvasr]\.\d+$", "", str(name))
     if text != str(name):
         text = text.replace("_", " ")
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1].rstrip() + "…"
 
 
