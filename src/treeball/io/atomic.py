@@ -1,33 +1,50 @@
-"""Writing files so that a crash leaves the old file or the new one, never half of one."""
+"""Writing files so that a crash leaves the old file or the new one, never half of one.
+
+What is being written lies in a hidden folder beside the target, locked as long as its writer lives. A writer that was
+killed leaves it behind; the next one that writes to the same target finds it unlocked and removes it. The lock is kept
+by the system and not by a number of a process, which means nothing on another machine or in a container.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock, and nothing is removed
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["atomic_write", "cannot_write", "require_writable"]
+
+_ATTEMPTS = 100
+
 
 @contextmanager
 def atomic_write(target: Path) -> Iterator[Path]:
-    """Give a temporary path beside `target`; on success it is synced and renamed to `target`, else removed.
+    """Give a temporary path; what is there in the end is synced and renamed to `target`, after an error removed.
 
     A symbolic link stays one: the file it points to is replaced.
     """
     _require_file_name(target)
     target = Path(os.path.realpath(target))
-    temporary = _temporary(target)
     try:
-        yield temporary
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
+        with _folder_beside(target) as folder:
+            temporary = folder / target.name
+            yield temporary
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
     except OSError as error:
         raise cannot_write(target, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def require_writable(target: Path, *inputs: Path | str) -> None:
@@ -36,12 +53,19 @@ def require_writable(target: Path, *inputs: Path | str) -> None:
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
             raise InputError(f"cannot write {str(target)!r}: it is the input; choose another name for the output")
-    probe = _temporary(Path(os.path.realpath(target)))
     try:
-        probe.touch()
-        probe.unlink()
+        with _folder_beside(Path(os.path.realpath(target))) as folder:
+            (folder / target.name).touch()
     except OSError as error:
         raise cannot_write(target, error) from error
+
+
+def cannot_write(target: Path, error: OSError) -> InputError:
+    """The sentence for an output that cannot be written."""
+    if not target.parent.is_dir():
+        return InputError(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}; create it first")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
 
 
 def _require_file_name(target: Path) -> None:
@@ -53,13 +77,81 @@ def _require_file_name(target: Path) -> None:
         )
 
 
-def _temporary(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+# ---- the folder ----
 
 
-def cannot_write(target: Path, error: OSError) -> InputError:
-    """The sentence for an output that cannot be written."""
-    if not target.parent.is_dir():
-        return InputError(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}; create it first")
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
+@contextmanager
+def _folder_beside(target: Path) -> Iterator[Path]:
+    """A folder of one's own on the disk of the target, removed in the end with all that is in it."""
+    _remove_leftovers(target)
+    folder, lock = _locked_folder(target)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_folder(target: Path) -> tuple[Path, int | None]:
+    """A new folder and what keeps it locked; another writer that tidies up may take it before the lock does."""
+    for _ in range(_ATTEMPTS):
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        if fcntl is None:
+            return folder, None
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        is_ours = _takes_lock(lock, or_if_there_are_none=True)
+        if is_ours and folder.exists():
+            return folder, lock
+        os.close(lock)
+    raise OSError(f"the folders of {_ATTEMPTS} attempts were removed by others")
+
+
+def _takes_lock(handle: int, *, or_if_there_are_none: bool) -> bool:
+    """Whether nobody else has the lock; some file systems of networks have no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return or_if_there_are_none
+    return True
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed writers of this target left; what cannot be removed stays, and is no reason to fail."""
+    name = re.compile(re.escape(f".{target.name}.") + r"(\w{8}|\d+)\.tmp")
+    with contextlib.suppress(OSError):
+        for found in [entry for entry in os.scandir(target.parent) if name.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                if found.is_dir(follow_symlinks=False):
+                    _remove_abandoned(found.path)
+                elif found.is_file(follow_symlinks=False) and _has_ended(int(found.name.split(".")[-2])):
+                    os.unlink(found.path)  # of a version that named files by the number of the process
+
+
+def _remove_abandoned(folder: str) -> None:
+    if fcntl is None:
+        return
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if _takes_lock(lock, or_if_there_are_none=False):
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _has_ended(process: int) -> bool:
+    """Whether there is no such process on this machine; where that cannot be asked, no."""
+    if fcntl is None:
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,123 @@
+"""Writing: whole or not at all, and what killed writers left is removed by the next one, but not what is in use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from treeball import InputError
+from treeball.io.atomic import atomic_write, require_writable
+
+WRITER = """
+import sys
+from pathlib import Path
+from treeball.io.atomic import atomic_write
+with atomic_write(Path(sys.argv[1])) as path:
+    path.write_text("of another writer")
+    Path(f"{path}.wal").write_text("more")
+    print("writing", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@contextmanager
+def another_writer(target: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that is in the middle of writing, and goes on when it gets a line."""
+    command = [sys.executable, "-c", WRITER, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def write(target: Path, text: str = "mine") -> None:
+    with atomic_write(target) as path:
+        path.write_text(text)
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    target = tmp_path / "model [1].parquet"
+    with another_writer(target) as killed:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(60)
+    assert len(list(tmp_path.iterdir())) == 1
+    write(target)
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    assert target.read_text() == "mine"
+
+
+def test_checking_that_a_file_can_be_written_removes_it_too(tmp_path):
+    with another_writer(tmp_path / "model.parquet") as killed:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(60)
+    require_writable(tmp_path / "model.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_writers_at_once_leave_each_other_alone(tmp_path):
+    target = tmp_path / "model.parquet"
+    with another_writer(target) as other:
+        require_writable(target)
+        write(target)
+        assert target.read_text() == "mine"
+        assert other.stdin is not None
+        other.stdin.write("\n")
+        other.stdin.close()
+        assert other.wait(60) == 0
+    assert target.read_text() == "of another writer"
+    assert [path.name for path in tmp_path.iterdir()] == ["model.parquet"]
+
+
+def test_two_writes_of_one_process_leave_each_other_alone(tmp_path):
+    target = tmp_path / "model.parquet"
+    with atomic_write(target) as path:
+        path.write_text("first begun")
+        write(target)
+        assert path.read_text() == "first begun"
+    assert target.read_text() == "first begun"
+
+
+def test_files_of_other_targets_and_of_other_programs_stay(tmp_path):
+    kept = [".b.parquet.abcdefgh.tmp", ".a.parquet.checkpoint.abcdefgh.tmp", "a.parquet.tmp", ".a.parquet.notes.tmp"]
+    for name in kept:
+        (tmp_path / name).mkdir()
+    (tmp_path / f".a.parquet.{os.getpid()}.tmp").touch()  # of this process, which lives
+    write(tmp_path / "a.parquet")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {*kept, f".a.parquet.{os.getpid()}.tmp", "a.parquet"}
+
+
+def test_files_that_an_earlier_version_left_are_removed(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait(60)
+    left = tmp_path / f".a.parquet.{process.pid}.tmp"
+    left.write_text("half")
+    write(tmp_path / "a.parquet")
+    assert not left.exists()
+
+
+def test_after_an_error_nothing_is_left_and_the_old_file_stays(tmp_path):
+    target = tmp_path / "a.parquet"
+    write(target, "old")
+    with pytest.raises(ZeroDivisionError), atomic_write(target) as path:
+        path.write_text(f"half {1 / 0}")
+    with pytest.raises(InputError, match="cannot write"), atomic_write(target) as path:
+        raise OSError(28, "No space left on device")
+    assert target.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_a_file_has_the_permissions_that_files_have(tmp_path):
+    write(tmp_path / "a.parquet")
+    (tmp_path / "ordinary").touch()
+    assert (tmp_path / "a.parquet").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
