@@ -24,6 +24,7 @@ def align(
     confidence: float = 0.8,
     candidates: int = 0,
     broader: bool = False,
+    escape_formulas: bool = False,
     json: bool = False,
     reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
 ) -> int:
@@ -51,24 +52,27 @@ def align(
     broader
         Give a node without a counterpart that of its nearest ancestor that has one: the node of B below which it would
         hang.
+    escape_formulas
+        Put an apostrophe before text that a spreadsheet would compute, such as =cmd(); for .csv and .tsv.
     json
         Print one JSON object a line, one for each node.
     """
-    from ..checks import require_whole
+    from ..checks import require, require_whole
     from ..io.atomic import require_writable
     from ..io.readers import read
     from ..matching import align as align_hierarchies
     from ..matching.table import record, require_ending
 
     require_whole("candidates", candidates, 0)
+    require(output is not None or not escape_formulas, "--escape-formulas goes with --output")
     if output is not None:
-        require_ending(output)
+        require_ending(output, escape_formulas=escape_formulas)
         require_writable(output, a, b, *([] if anchors is None else [anchors]))
     found = align_hierarchies(
         read(a, reading), read(b, reading), anchors=anchors, confidence=confidence, broader=broader, progress=True
     )
     if output is not None:
-        found.save(output, candidates)
+        found.save(output, candidates, escape_formulas=escape_formulas)
     if json:
         for answer in found.answers(candidates):
             print_json(record(answer, candidates > 0))

@@ -30,6 +30,7 @@ def evaluate(
     threads: int = 0,
     json: bool = False,
     ill_pairs: Path | None = None,
+    escape_formulas: bool = False,
     distortion: bool = False,
     require_map: float | None = None,
     require_ill: int | None = None,
@@ -58,6 +59,8 @@ def evaluate(
         Print one JSON object.
     ill_pairs
         Write every ill pair to this CSV file: node, positive, offender, kind.
+    escape_formulas
+        Put an apostrophe before names in that file that a spreadsheet would compute, such as =cmd().
     distortion
         Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
         exact up to 2,000 nodes and sampled beyond.
@@ -94,6 +97,7 @@ def evaluate(
         raise InputError(f"without --held-out there are no pairs for {_options(of_pairs)}: give their file as well")
     if held_out is not None and of_model:
         raise InputError(f"--held-out has no use for {_options(of_model)}: ask for one of the two")
+    require(ill_pairs is not None or not escape_formulas, "--escape-formulas goes with --ill-pairs")
     if ill_pairs is not None:
         require_writable(ill_pairs, model)
     embedding = load(model)
@@ -113,7 +117,7 @@ def evaluate(
         work.begin("evaluating")
         evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     if ill_pairs is not None:
-        _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs)
+        _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs, escape_formulas)
     record, rows = evaluation.to_dict(), score_rows(evaluation)
     if distortion:
         from ..evaluation import distortion as measure
@@ -174,14 +178,20 @@ def _distortion_rows(measured: Distortion) -> list[tuple[str, str]]:
     ]
 
 
-def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -> None:
+def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path, escape_formulas: bool) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
     from ..evaluation.illness import KINDS
     from ..io.atomic import atomic_write
+    from ..io.spreadsheet import escaped
 
-    illness, names = evaluation.illness, hierarchy.names.to_arrow()
+    illness = evaluation.illness
+
+    def as_cells(texts: pa.Array) -> pa.Array:
+        return pa.array([escaped(text, escape_formulas) for text in texts.to_pylist()], pa.string())
+
+    names = as_cells(hierarchy.names.to_arrow())
     table = pa.table(
         {
             "node": names.take(illness.node),
@@ -191,7 +201,7 @@ def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path) -
         }
     )
     if hierarchy.names.has_labels:
-        labels = hierarchy.labels.to_arrow()
+        labels = as_cells(hierarchy.labels.to_arrow())
         for side in ("node", "positive", "offender"):
             table = table.append_column(f"{side}_label", labels.take(getattr(illness, side)))
     with atomic_write(path) as temporary:

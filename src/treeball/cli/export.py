@@ -20,6 +20,7 @@ def export(
     coordinates: ExportCoordinates | None = None,
     dtype: DType | None = None,
     virtual_root: bool = False,
+    escape_formulas: bool = False,
     json: bool = False,
 ) -> int:
     """Write the vectors of a model for other tools.
@@ -42,6 +43,9 @@ def export(
         float32 halves the size and says what it loses; by default float64, but for search vectors.
     virtual_root
         Write the virtual root, which joins several roots, too.
+    escape_formulas
+        Put an apostrophe before names that a spreadsheet would compute, such as =cmd(); for .csv and .tsv. Import takes
+        it away.
     json
         Print what was written as one JSON object.
     """
@@ -50,7 +54,15 @@ def export(
     from ..io.vectors._export import export as write
 
     require_writable(output, model)
-    done = write(load(model), output, format=format, coordinates=coordinates, dtype=dtype, virtual_root=virtual_root)
+    done = write(
+        load(model),
+        output,
+        format=format,
+        coordinates=coordinates,
+        dtype=dtype,
+        virtual_root=virtual_root,
+        escape_formulas=escape_formulas,
+    )
     for note in done.notes:
         say(note)
     if done.candidates is not None:

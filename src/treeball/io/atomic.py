@@ -32,6 +32,7 @@ _ATTEMPTS = 100
 def atomic_write(target: Path) -> Iterator[Path]:
     """Give a temporary path; what is there in the end is synced and renamed to `target`, after an error removed.
 
+    The temporary file has the name of the target, in another folder: whatever goes by its ending writes the same.
     A symbolic link stays one: the file it points to is replaced.
     """
     _require_file_name(target)

@@ -127,11 +127,14 @@ class Alignment:
         require_whole("k", k, 1)
         return self._candidates(self.first.names.find(node), k)
 
-    def save(self, path: Path | str, candidates: int = 0) -> None:
-        """Write the answers as a table, whole or not at all; the ending .csv, .tsv, .json or .parquet says as what."""
+    def save(self, path: Path | str, candidates: int = 0, *, escape_formulas: bool = False) -> None:
+        """Write the answers as a table, whole or not at all; the ending .csv, .tsv, .json or .parquet says as what.
+
+        `escape_formulas` puts an apostrophe before text that a spreadsheet would compute, in .csv and .tsv.
+        """
         from .table import write
 
-        write(self, Path(path), candidates)
+        write(self, Path(path), candidates, escape_formulas=escape_formulas)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts, as a record for JSON."""

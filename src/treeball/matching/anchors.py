@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..io.spreadsheet import restored
 from .pairs import Pairs
 
 __all__ = ["FIRST_COLUMN", "SECOND_COLUMN", "anchor_pairs"]
@@ -103,7 +104,8 @@ def _read_text(path: Path) -> list[_Anchor]:
         if len(row) != len(header):
             raise InputError(f"{str(path)!r}, line {line}, has {len(row)} columns where {len(header)} belong: {_FORM}")
     found = [(f"{str(path)!r}, line {line}", dict(zip(header, row, strict=True))) for line, row in rows]
-    return [_anchor(row, place) for place, row in found if not has_header or _counts(row)]
+    kept = [(place, row) for place, row in found if not has_header or _counts(row)]
+    return [_anchor({name: restored(cell) for name, cell in row.items()}, place) for place, row in kept]
 
 
 def _text(path: Path) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..io.atomic import atomic_write
+from ..io.spreadsheet import escaped
 from .anchors import FIRST_COLUMN, SECOND_COLUMN
 
 if TYPE_CHECKING:
@@ -38,17 +40,21 @@ def record(answer: Answer, candidates: bool) -> dict[str, Any]:
     return found
 
 
-def write(alignment: Alignment, path: Path, candidates: int = 0) -> None:
+def write(alignment: Alignment, path: Path, candidates: int = 0, *, escape_formulas: bool = False) -> None:
     """Write the answers to a file, whole or not at all."""
-    writer = require_ending(path)
+    writer = require_ending(path, escape_formulas=escape_formulas)
     rows = [record(answer, candidates > 0) for answer in alignment.answers(candidates)]
     with atomic_write(path) as temporary:
         writer(rows, temporary)
 
 
-def require_ending(path: Path) -> Callable[[list[dict[str, Any]], Path], None]:
+def require_ending(path: Path, *, escape_formulas: bool = False) -> Callable[[list[dict[str, Any]], Path], None]:
     """What writes a file of this ending; InputError where nothing does."""
     writer = _WRITERS.get(path.suffix.lower())
+    if writer is _write_delimited:
+        return partial(_write_delimited, escape_formulas=escape_formulas)
+    if escape_formulas:
+        raise InputError(f"no spreadsheet computes {path.name!r}: escape formulas in .csv and .tsv alone")
     if writer is None:
         raise InputError(f"{path.name!r} does not end in one of {', '.join(_WRITERS)}: choose one of these endings")
     return writer
@@ -66,18 +72,17 @@ def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
     pq.write_table(_flat(rows), path, compression="zstd", write_page_checksum=True)
 
 
-def _write_csv(rows: list[dict[str, Any]], path: Path) -> None:
-    _write_delimited(rows, path, ",")
-
-
-def _write_tsv(rows: list[dict[str, Any]], path: Path) -> None:
-    _write_delimited(rows, path, "\t")
-
-
-def _write_delimited(rows: list[dict[str, Any]], path: Path, separator: str) -> None:
+def _write_delimited(rows: list[dict[str, Any]], path: Path, *, escape_formulas: bool = False) -> None:
+    import pyarrow as pa
     from pyarrow import csv
 
-    csv.write_csv(_flat(rows), path, csv.WriteOptions(delimiter=separator, quoting_style="needed"))
+    table = _flat(rows)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            cells = [escaped(text, escape_formulas) for text in table[field.name].to_pylist()]
+            table = table.set_column(place, field, pa.array(cells, pa.string()))
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    csv.write_csv(table, path, csv.WriteOptions(delimiter=separator, quoting_style="needed"))
 
 
 def _flat(rows: Iterable[dict[str, Any]]) -> Any:
@@ -97,8 +102,8 @@ def _listed(candidates: list[dict[str, Any]]) -> str | None:
 
 
 _WRITERS: dict[str, Callable[[list[dict[str, Any]], Path], None]] = {
-    ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".csv": _write_delimited,
+    ".tsv": _write_delimited,
     ".json": _write_json,
     ".parquet": _write_parquet,
 }

@@ -70,6 +70,7 @@ def export(
     coordinates: ExportCoordinates | None = None,
     dtype: DType | None = None,
     virtual_root: bool = False,
+    escape_formulas: bool = False,
 ) -> Export:
     """Write the vectors of an embedding to a file, whole or not at all.
 
@@ -89,6 +90,9 @@ def export(
         vectors and the format ``"word2vec-binary"``, which have no other.
     virtual_root
         Write the virtual root, which joins several roots, too; a model always holds it.
+    escape_formulas
+        Put an apostrophe before names that a spreadsheet would compute, such as ``=cmd()``; for CSV and TSV. Import
+        takes it away.
     """
     path = Path(path)
     format = format_by_ending(path) if format is None else format
@@ -98,6 +102,8 @@ def export(
     if coordinates is not None and coordinates not in get_args(ExportCoordinates):
         raise InputError(f"coordinates must be one of {', '.join(get_args(ExportCoordinates))}, not {coordinates!r}")
     chosen = find(format)
+    if escape_formulas and not chosen.escapes_formulas:
+        raise InputError(f"no spreadsheet computes {format}: escape formulas in csv and tsv alone")
     if chosen.float64_format is not None and dtype == "float64":
         raise InputError(f"{format} has float32 only: say so with dtype float32, or choose {chosen.float64_format}")
     if coordinates == "search":
@@ -128,7 +134,7 @@ def export(
         reach = as_read.quick_reach() if chosen.holds_reach else None
         vectors = rows_of(embedding, values, kind, virtual_root, reach, points)
         with atomic_write(path) as temporary:
-            notes = chosen.write(vectors, temporary, path)
+            notes = chosen.write(vectors, temporary, path, **({"escape_formulas": True} if escape_formulas else {}))
         notes += _left_out(vectors, chosen)
     flat = flat_search(embedding, values) if candidates is None else None
     warning = None if flat is None else flat.warning()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ....errors import InputError
 from ....geometry.coordinates import column_names, kind_of_columns
 from ....types import VectorFormat
 from ....workers import apart
+from ...spreadsheet import escaped, restored
 from ..vectors import VectorFile, Vectors, reads_as_number
 from .registry import Format
 
@@ -58,24 +60,28 @@ def read(source: VectorFile, *, separator: str) -> Vectors:
     except pa.ArrowInvalid as error:
         raise InputError(_fault(data, label, separator, len(header), numbers, has_header, error)) from None
     values = np.column_stack([table[places[i]].to_numpy() for i in numbers])
-    names = table[places[0]].to_pylist()
+    names = _texts(table[places[0]])
     return Vectors(
         names,
         values,
         kind_of_columns([header[i] for i in numbers]) if has_header else None,
-        None if parents is None else _rows(names, table[places[parents]].to_pylist()),
-        labels=None if labels is None else [text or None for text in table[places[labels]].to_pylist()],
+        None if parents is None else _rows(names, _texts(table[places[parents]])),
+        labels=None if labels is None else [text or None for text in _texts(table[places[labels]])],
     )
 
 
-def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list[str]:
-    """Write a table that reads back to the same numbers."""
+def write(vectors: Vectors, path: Path, target: Path, *, separator: str, escape_formulas: bool = False) -> list[str]:
+    """Write a table that reads back to the same names and numbers."""
     kind = vectors.kind or "ball"
-    columns = {_NODE_COLUMN: pa.array(vectors.names, pa.string())}
+    texts: dict[str, Sequence[str | None]] = {_NODE_COLUMN: vectors.names}
     if vectors.labels is not None:
-        columns[_LABEL_COLUMN] = pa.array(vectors.labels, pa.string())
+        texts[_LABEL_COLUMN] = vectors.labels
     if vectors.parents is not None:
-        columns[_PARENT_COLUMN] = pa.array(vectors.first_parents(), pa.string())
+        texts[_PARENT_COLUMN] = vectors.first_parents()
+    columns = {
+        name: pa.array([escaped(text, escape_formulas) for text in column], pa.string())
+        for name, column in texts.items()
+    }
     if vectors.reach is not None:
         columns[_REACH_COLUMN] = pa.array(vectors.reach)
     for name, column in zip(column_names(kind, vectors.width), vectors.values.T, strict=True):
@@ -84,6 +90,10 @@ def write(vectors: Vectors, path: Path, target: Path, *, separator: str) -> list
     apart(lambda: arrow_csv.write_csv(pa.table(columns), path, options))
     several = sum(len(rows) > 1 for rows in vectors.parents or ())
     return [f"{several:,} nodes have several parents: the table names the first"] if several else []
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return [restored(text) for text in column.to_pylist()]
 
 
 def _header(data: bytes, label: str, separator: str) -> tuple[list[str], bool]:
@@ -127,6 +137,7 @@ FORMATS = tuple(
         partial(write, separator=separator),
         holds_reach=True,
         holds_labels=True,
+        escapes_formulas=True,
     )
     for name, separator in _SEPARATORS.items()
 )

@@ -58,12 +58,14 @@ class Format:
         Whether it writes labels, and synonyms, where nodes have any.
     holds_points
         Whether it has room for the points that belong to search vectors.
+    escapes_formulas
+        Whether spreadsheets open it, and its `write` takes ``escape_formulas``.
     """
 
     name: VectorFormat
     sniff: Callable[[bytes], float]
     read: Callable[[VectorFile], Vectors]
-    write: Callable[[Vectors, Path, Path], list[str]]
+    write: Callable[..., list[str]]
     beside: Callable[[Path], Path] | None = None
     float64_format: VectorFormat | None = None
     holds_models: bool = False
@@ -71,6 +73,7 @@ class Format:
     holds_labels: bool = False
     holds_synonyms: bool = False
     holds_points: bool = False
+    escapes_formulas: bool = False
 
 
 def format_names() -> list[VectorFormat]:
