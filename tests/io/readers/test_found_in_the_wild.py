@@ -138,6 +138,24 @@ def test_names_that_begin_with_a_hash_stay() -> None:
     assert _read('child,parent\n"a\n# b",r\nc,r\n')[0] == {("a\n# b", "r"), ("c", "r")}
 
 
+@pytest.mark.parametrize("top", ["", "#child,parent\n"])
+def test_thousands_of_comment_lines_at_the_top(top: str) -> None:
+    edges, notes = _read("# a comment\n" * 5000 + top + "a,r\nb,r\nc,a\n")
+    assert edges == {("a", "r"), ("b", "r"), ("c", "a")}
+    assert "5,000 comment lines at the top skipped" in notes
+    edges, _ = _read("# a comment\n" * 5000 + "a > b\na > c\n")
+    assert edges == {("a > b", "a"), ("a > c", "a")}
+
+
+def test_thousands_of_names_that_begin_as_comments_do() -> None:
+    edges, _ = _read("".join(f"#{number},#{number // 2}\n" for number in range(1, 5000)))
+    assert len(edges) == 4999
+
+
+def test_the_line_after_thousands_of_comments_is_named() -> None:
+    _refused("# a comment\n" * 3000 + "a,r\nb,r\nc,a,d,e\n", "line 3003")
+
+
 def test_lines_are_counted_with_the_comments() -> None:
     _refused("# x\n\nchild,parent\n# y\na,r\n\n# z\nb,r,t\nc,r\n", "line 8: 3 columns")
     _refused("sep=;\nchild;parent\na;r\nb;r;t\nc;r\n", "line 4: 3 columns")
@@ -293,6 +311,15 @@ def test_bullets_among_other_text() -> None:
     assert "4 lines" in notes
     assert _read("fruit\n  - apple\n    - red\n")[0] == {("apple", "fruit"), ("red", "apple")}
     assert _read("fruit:\n- apple\n- pear\n")[0] == {("apple", "fruit"), ("pear", "fruit")}
+
+
+@pytest.mark.parametrize("key", [r'"a \"b\" c"', "'a \"b\" c'", 'a "b" c'])
+def test_quotes_in_keys_of_yaml(key: str) -> None:
+    assert _read(f"{key}:\n  dog:\n    - 1\n")[0] == {("dog", 'a "b" c'), ("1", "dog")}
+
+
+def test_doubled_quotes_in_keys_of_yaml() -> None:
+    assert _read("'it''s':\n  dog:\n")[0] == {("dog", "it's")}
 
 
 def test_anchors_of_yaml() -> None:

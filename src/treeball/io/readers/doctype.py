@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 
 from ...errors import InputError
+from .opening import after_xml_comments
 
-_ENTITY = re.compile(r"""<!ENTITY\s+([A-Za-z_][\w.\-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>""")
-_REFERENCE = re.compile(r"&([A-Za-z_][\w.\-]*);")
-_IN_SUBSET = re.compile(r"""\]|"[^"]*"|'[^']*'|<!--""")
-_BLANKS = re.compile(r"\s*")
-_SKIPPED = (("<?", "?>"), ("<!--", "-->"))
+_ENTITY = re.compile(r"""<!ENTITY\s++([A-Za-z_][\w.\-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""")
+_REFERENCE = re.compile(r"&([A-Za-z_][\w.\-]*+);")
+_IN_SUBSET = re.compile(r"""\]|"[^"]*+"|'[^']*+'|<!--""")
 _MOST_GROWTH = 20
 _SPARE = 1_000_000
 
@@ -22,8 +21,8 @@ _SPARE = 1_000_000
 def without_doctype(data: bytes, label: str) -> bytes:
     """``data`` with its own entities written out and its DOCTYPE blanked; lines keep their numbers."""
     text = data.decode("utf-8")
-    start = _start(text)
-    if start is None:
+    start = after_xml_comments(text)
+    if not text.startswith("<!DOCTYPE", start):
         return data
     subset, end = _subset(text, start, label)
     room = _MOST_GROWTH * len(text) + _SPARE
@@ -31,23 +30,9 @@ def without_doctype(data: bytes, label: str) -> bytes:
     for name, double, single in _ENTITY.findall(subset):
         if name not in entities:
             entities[name] = _written_out(double or single, entities, room, label)
+            room -= len(entities[name])
     body = _written_out(text[end:], entities, room, label)
     return (text[:start] + "\n" * text.count("\n", start, end) + body).encode("utf-8")
-
-
-def _start(text: str) -> int | None:
-    """Where the DOCTYPE begins: before the first element, after comments and instructions; None without one."""
-    position = 0
-    while True:
-        blanks = _BLANKS.match(text, position)
-        position = blanks.end() if blanks else position
-        if text.startswith("<!DOCTYPE", position):
-            return position
-        skipped = next((marks for marks in _SKIPPED if text.startswith(marks[0], position)), None)
-        end = -1 if skipped is None else text.find(skipped[1], position)
-        if skipped is None or end < 0:
-            return None
-        position = end + len(skipped[1])
 
 
 def _subset(text: str, start: int, label: str) -> tuple[str, int]:

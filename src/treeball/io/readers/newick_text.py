@@ -12,7 +12,7 @@ from .relation import MISSING
 
 # A quoted text always matches to its end or to that of the file, so that no quote is looked at twice; a quote inside of
 # a word belongs to the word.
-QUOTED = r"'(?:[^'\\]|''|\\'|\\(?!'))*(?:'|\Z)|\"[^\"]*(?:\"|\Z)"
+QUOTED = r"'(?:[^'\\]|''|\\'|\\(?!'))*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)"
 _TOKEN = re.compile(rf"({QUOTED})|([(),:;\[])|([^\s()\[,:;'\"][^\s()\[,:;]*)|\]")
 _PART = re.compile(rf"(?:\A|(?<=[\s(),:=;\[\]]))(?:{QUOTED})|[;\[]")
 _BRACKET = re.compile(r"[\[\]]")

@@ -20,7 +20,7 @@ _SLASHES = (" / ", " :: ", " | ")
 _CLOSE_SLASHES = ("/", "::", "|")
 _PRETTY = {">": " > "}
 _SAMPLE = 2000
-ID = re.compile(r"^(\d+|\w+://\S+)\s+[-:]\s+")
+ID = re.compile(r"^(\d++|\w++://\S++)\s++[-:]\s++")
 """An id in front of a path, as Google and Shopify write them."""
 
 HEADER_WORDS = frozenset(
@@ -102,12 +102,22 @@ def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False)
 
 def steps_of(line: str, mark: str) -> list[str]:
     """Steps of a path; a separator at either end of the line, as in /usr/lib/, makes no empty step."""
-    bare, end = line.strip(), mark.strip()
-    while end and bare.startswith(end):
-        bare = bare[len(end) :].lstrip()
-    while end and bare.endswith(end):
-        bare = bare[: -len(end)].rstrip()
-    return [step.strip() for step in bare.split(mark)] if bare else []
+    end = mark.strip()
+    start, stop = _without_blanks(line, 0, len(line))
+    while end and line.startswith(end, start, stop):
+        start, stop = _without_blanks(line, start + len(end), stop)
+    while end and line.endswith(end, start, stop):
+        start, stop = _without_blanks(line, start, stop - len(end))
+    return [step.strip() for step in line[start:stop].split(mark)] if start < stop else []
+
+
+def _without_blanks(line: str, start: int, stop: int) -> tuple[int, int]:
+    """Where ``line[start:stop]`` begins and ends without the blanks around it; nothing is copied."""
+    while start < stop and line[start].isspace():
+        start += 1
+    while start < stop and line[stop - 1].isspace():
+        stop -= 1
+    return start, stop
 
 
 def are_paths(paths: Sequence[Sequence[str]], mark: str) -> bool:

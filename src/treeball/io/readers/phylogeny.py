@@ -17,8 +17,8 @@ from .newick_text import Tree
 from .relation import MISSING, Relation, Repair, string_array
 from .settings import ReadSettings
 
-_VALUE = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_NUMERIC = re.compile(rf"[-+]?{_VALUE}(?:/{_VALUE})*|[nN]a[nN]")
+_VALUE = r"(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
+_NUMERIC = re.compile(rf"[-+]?{_VALUE}(?:/{_VALUE})*+|[nN]a[nN]")
 _MOST_SUPPORT = 1000  # of as many bootstrap replicates; larger numbers that never repeat are ids of taxa
 
 

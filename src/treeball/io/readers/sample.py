@@ -9,6 +9,7 @@ from .source import Source
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MAX_LINES = 2_000
+_MAX_COMMENTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +19,20 @@ class Sample:
     Attributes
     ----------
     text
-        The first 256 kB.
+        The comments at the top and the first 256 kB after them.
     lines
-        Its complete lines that are not blank, at most 2,000.
+        Its complete lines that are not blank, at most 2,000 besides the comments at the top, of which the last 1,000
+        are kept.
     whole
         True when that is all of the input.
+    comments_left_out
+        How many lines of the comments at the top are not in ``lines``.
     """
 
     text: str
     lines: tuple[str, ...]
     whole: bool
+    comments_left_out: int = 0
 
     @classmethod
     def of(cls, source: Source) -> Sample:
@@ -38,7 +43,10 @@ class Sample:
         if not whole and len(lines) > 1:
             lines.pop()  # cut in the middle
         kept = [line for line in lines if line.strip()]
-        return cls(text, tuple(kept[:_MAX_LINES]), whole and len(kept) <= _MAX_LINES)
+        comments = next((number for number, line in enumerate(kept) if not line.startswith("#")), 0)
+        first = max(comments - _MAX_COMMENTS, 0)
+        last = comments + _MAX_LINES
+        return cls(text, tuple(kept[first:last]), whole and len(kept) <= last and not first, first)
 
 
 def split_lines(text: str) -> list[str]:

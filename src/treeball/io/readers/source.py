@@ -44,6 +44,9 @@ _BYTE_ORDER_MARKS = {
 _BINARY_CONTAINERS = (b"PAR1", b"ARROW1")
 _XML_ENCODING = re.compile(rb"""(<\?xml\s[^>]{0,100}?encoding\s*=\s*["'])([A-Za-z0-9._\-]+)""")
 _OBO_STANZA = re.compile(rb"(?m)^\[Term\]\s*$")
+_BANNER = re.compile(
+    rb"(?:[ \t]*+[\r\n]++|#[^\r\n]*+(?:[\r\n]++|\Z)|<!--(?:[^\-]|-(?!->))*+-->|<\?(?:[^?]|\?(?!>))*+\?>)*+"
+)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x1c\x1d\x1e\x1f\x85")
 
 
@@ -78,11 +81,13 @@ class Source:
 
     @cached_property
     def sample_text(self) -> str:
-        """First 256 kB (more where lines are longer), decoded leniently, for sniffing."""
+        """First 256 kB after the comments at the top (more where lines are longer), decoded leniently, for sniffing."""
+        banner = _BANNER.match(self.data)
+        start = banner.end() if banner and banner.end() < len(self.data) else 0
         size = 1 << 18
-        while size < min(len(self.data), 1 << 26) and self.data.count(b"\n", 0, size) < 5:
+        while size < min(len(self.data), 1 << 26) and self.data.count(b"\n", start, start + size) < 5:
             size *= 8
-        return self.data[:size].decode("utf-8", "replace")
+        return self.data[: start + size].decode("utf-8", "replace")
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from ..settings import ReadSettings
 from ..source import Source
 from . import nexus
 
-_OPENING = re.compile(r"\s*(?:\[[^\]]*\]\s*)*\(")
+_OPENING = re.compile(r"\s*+(?:\[[^\]]*+\]\s*+)*+\(")
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:

@@ -25,7 +25,7 @@ _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
 _NAMESPACE = "{http://www.w3.org/2002/07/owl#}"
 # A text always matches to its end or to that of the file, so that no quote is looked at twice.
 _TOKEN = re.compile(
-    r'"(?P<text>(?:[^"\\]|\\.)*)(?P<end>"|\Z)(?:@(?P<language>[A-Za-z0-9\-]+)|\^\^(?:<[^<>\s]*>|[^\s()"<>=]+))?'
+    r'"(?P<text>(?:[^"\\]|\\.|\\\Z)*+)(?P<end>"|\Z)(?:@(?P<language>[A-Za-z0-9\-]+)|\^\^(?:<[^<>\s]*>|[^\s()"<>=]+))?'
     r"|<(?P<iri>[^<>]*)>|(?P<mark>[()=])|#[^\n]*|(?P<word>[^\s()\"<>=]+)",
     re.DOTALL,
 )

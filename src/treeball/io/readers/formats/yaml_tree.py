@@ -15,9 +15,11 @@ from ..settings import ReadSettings
 from ..source import Source
 from ..tables.columns import is_number
 
-_KEY = re.compile(r"""^\s*(?:- +)*(?:&\S+ +)?(?:"[^"]*"\s*|'[^']*'\s*|[^\s#:'"\-\[{&*!|>%@][^#:]*):(?:\s+\S.*|\s*)$""")
-_OPENED = re.compile(r":\s*(?:&\S+\s*)?$")
-_ITEM = re.compile(r"^\s*- +\S|^\s*-\s*$")
+_KEY = re.compile(
+    r"""\s*+(?:- ++)*+(?:&\S++ ++)?"""
+    r"""(?:"(?:[^"\\]|\\.)*+"\s*+|'(?:[^']|'')*+'\s*+|[^\s#:'"\-\[{&*!|>%@][^#:]*+):(?:\s++\S.*+|\s*+)$"""
+)
+_ITEM = re.compile(r"\s*+-(?: ++\S|\s*+$)")
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -30,9 +32,15 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
         return 0.0
     if _joins_items(lines):
         return 0.0
-    opened = any(_OPENED.search(line) for line in lines)
+    opened = any(_is_opened(line) for line in lines)
     declared = sample.text.startswith(("---", "%YAML"))
     return 0.9 if opened or declared else 0.0
+
+
+def _is_opened(line: str) -> bool:
+    """Whether the line ends with a colon, or with the anchor of what stands below it."""
+    before, _, last = line.rstrip().rpartition(":")
+    return bool(before or line.lstrip().startswith(":")) and (not last.strip() or last.strip().startswith("&"))
 
 
 def _joins_items(lines: Sequence[str]) -> bool:

@@ -26,6 +26,7 @@ from .columns import Roles, is_weight, roles_from_header, roles_from_settings, w
 from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose
 from .pairs import as_weights, relation_of_columns
 
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 _SEPARATOR_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
 
 
@@ -208,10 +209,11 @@ def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable
 
 
 def _end_of_comments(data: bytes, comments: int) -> int:
-    lines = re.finditer(rb"[^\r\n]*[^\s][^\r\n]*(?:\r\n|\r|\n|\Z)", data) if comments else iter(())
+    """Where the line after so many that are not blank begins."""
     end = 0
-    for _, line in zip(range(comments), lines, strict=False):
+    while comments and (line := _LINE.match(data, end)) is not None and end < len(data):
         end = line.end()
+        comments -= bool(line.group().strip())
     return end
 
 
@@ -224,7 +226,7 @@ def _tidy(data: bytes, dialect: Dialect) -> bytes:
         mark = re.escape(dialect.separator.encode())
         if re.search(mark + rb" +\"", data):
             # A blank before an opening quote would make the quote part of the value.
-            pattern = re.compile(rb"(\"[^\"]*(?:\"\"[^\"]*)*\")|(" + mark + rb") +(?=\")")
+            pattern = re.compile(rb"(\"[^\"]*+(?:\"\"[^\"]*+)*\")|(" + mark + rb") +(?=\")")
             data = pattern.sub(lambda found: found.group(1) or found.group(2), data)
         return data
     return re.sub(rb"(?m)^[ \t]+\r?$", b"", data) if re.search(rb"(?m)^[ \t]+\r?$", data) else data

@@ -57,7 +57,13 @@ class Dialect:
 
 def guess_dialect(sample: Sample, settings: ReadSettings) -> Dialect | None:
     """The dialect of ``sample``, or None when no separator makes columns of it."""
-    lines = sample.lines
+    found = _guess(sample.lines, settings)
+    if found is None or not found.comments:
+        return found
+    return replace(found, comments=found.comments + sample.comments_left_out)
+
+
+def _guess(lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
     given = settings.separator_text
     declared = _EXCEL_SEPARATOR.fullmatch(lines[0]) if lines else None
     if declared is not None:
@@ -101,7 +107,7 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     mark = re.escape(separator.encode())
     blanks = b"" if separator == " " else b"[ ]*"  # a run of blanks must not be looked through again from each of them
     opening = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")" + blanks + rb"(\")")
-    value = re.compile(rb"\"([^\"]*(?:\"\"[^\"]*)*)\"(?=" + mark + rb"|[\r\n]|\Z)")
+    value = re.compile(rb"\"([^\"]*+(?:\"\"[^\"]*+)*+)\"(?=" + mark + rb"|[\r\n]|\Z)")
     common = separator in ",;"
     first_line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
     throughout = len(opening.findall(first_line)) > first_line.count(separator.encode())
@@ -199,7 +205,7 @@ def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> lis
     if b"\n#" not in data and b"\r#" not in data:
         return []
     lines = list(re.finditer(rb"(?<=[\r\n])#[^\r\n]*", data))
-    top = re.match(rb"\s*[^\r\n]*", data)
+    top = re.match(rb"\s*+[^\r\n]*+", data)
     start = top.end() if top else 0
     lines = [line for line in lines if line.start() > start]
     everywhere = data.lstrip().startswith(b"#") and re.search(rb"[\r\n][ \t]*[^#\s]", data) is None

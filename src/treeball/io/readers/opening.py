@@ -1,0 +1,51 @@
+"""Where a text itself begins: after the blanks, comments and instructions at its top.
+
+They are stepped over one at a time, each to its own end, so that a banner of any length is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BLANKS = re.compile(r"\s*+")
+_ROOT = re.compile(r"<([A-Za-z_][\w:.\-]*+)(?=[\s>])")
+_XML = (("<?", "?>"), ("<!--", "-->"))
+_CODE = (("//", "\n"), ("#", "\n"), ("/*", "*/"))
+_DOCTYPE = "<!doctype"
+
+
+def after_xml_comments(text: str, position: int = 0) -> int:
+    """Where the DOCTYPE or the first element of an XML text begins, from ``position`` on."""
+    return _after(text, position, _XML)
+
+
+def after_code_comments(text: str) -> int:
+    """Where the first word begins after comments as programs have them: of a line, or in ``/* */``."""
+    return _after(text, 0, _CODE)
+
+
+def root_element(text: str) -> str:
+    """Name of the first element of XML or HTML, small letters; of HTML also by its DOCTYPE. Empty where there is none.
+
+    A DOCTYPE with a part in brackets is not looked through.
+    """
+    start = after_xml_comments(text)
+    if text[start : start + len(_DOCTYPE)].lower() == _DOCTYPE:
+        end = text.find(">", start)
+        if text[start + len(_DOCTYPE) : end].lower().split()[:1] == ["html"]:
+            return "html"
+        start = after_xml_comments(text, end + 1) if end >= 0 else len(text)
+    found = _ROOT.match(text, start)
+    return found.group(1).lower() if found else ""
+
+
+def _after(text: str, position: int, kinds: tuple[tuple[str, str], ...]) -> int:
+    """First place from ``position`` on that is neither blank nor in a comment of these kinds; one without end stays."""
+    while True:
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+        marks = next((marks for marks in kinds if text.startswith(marks[0], position)), None)
+        end = -1 if marks is None else text.find(marks[1], position + len(marks[0]))
+        if marks is None or end < 0:
+            return position
+        position = end + len(marks[1])
