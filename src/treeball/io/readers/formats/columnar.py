@@ -31,6 +31,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             table, roles = _parquet(source, settings)
         else:
             table = pa.ipc.open_file(source.data).read_all()
+        # A damaged file may hold offsets beyond its end, and whatever used them would crash.
+        table.validate(full=True)
     except InputError:
         raise
     except Exception as error:  # damaged containers raise many kinds

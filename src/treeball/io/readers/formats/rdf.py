@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+from functools import partial
+from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ..doctype import without_doctype
@@ -78,26 +80,28 @@ def _triples(source: Source, syntax: str, settings: ReadSettings) -> Triples:
 
 
 def _refuse_addresses(source: Source) -> None:
-    """Refuse JSON-LD that names its context by address, for addresses are not fetched."""
+    """Refuse JSON-LD that names a context by address, however deep in lists and scopes: addresses are not fetched."""
     try:
-        pending = [json.loads(source.text)]
+        json.loads(source.text, object_pairs_hook=partial(_refuse_address, label=source.label))
     except RecursionError:
         raise InputError(f"{source.label} is nested too deeply for JSON: convert it to N-Triples") from None
     except ValueError as error:
         raise InputError(f"{source.label} is not valid JSON-LD ({error!s:.100}); correct it") from None
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            context = item.get("@context")
-            contexts = context if isinstance(context, list) else [context]
-            if "@import" in item or any(isinstance(one, str) for one in contexts):
-                raise InputError(
-                    f"{source.label} is JSON-LD whose @context is an address, and addresses are not fetched: write the "
-                    "context out in the file, or convert it to Turtle"
-                )
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
+
+
+def _refuse_address(pairs: list[tuple[str, Any]], label: str) -> None:
+    """Refuse an object with a context that is a text; every key counts, also one that a later one repeats."""
+    pending = [value for key, value in pairs if key == "@context"]
+    is_text = any(key == "@import" for key, _ in pairs)
+    while pending and not is_text:
+        context = pending.pop()
+        is_text = isinstance(context, str)
+        pending.extend(context if isinstance(context, list) else ())
+    if is_text:
+        raise InputError(
+            f"{label} is JSON-LD whose @context is an address, and addresses are not fetched: write the context out in "
+            "the file, or convert it to Turtle"
+        )
 
 
 def _syntax(sample: Sample) -> str | None:

@@ -26,7 +26,7 @@ def relation_of_table(
 ) -> Relation:
     """Relation of an Arrow table with columns of child and parent, or id and parent, and maybe weight and name."""
     header = [str(name) for name in table.column_names]
-    if table.num_rows == 0:
+    if table.num_rows == 0 or not header:
         raise InputError(f"{label} has no rows: a hierarchy needs at least one row with a child and its parent")
     if roles is None and names_no_parents(header, settings):
         found = _levels_or_paths(table, header, label, settings)
@@ -82,7 +82,8 @@ def _levels_or_paths(table: pa.Table, header: list[str], label: str, settings: R
     else:
         head = table.slice(0, 2000)
         cells = [
-            [str(cell) if cell is not None else "" for cell in head.column(i).to_pylist()] for i in range(len(header))
+            [str(cell) if cell is not None else "" for cell in plain_lists(head.column(i)).to_pylist()]
+            for i in range(len(header))
         ]
         rows = tuple(zip(*cells, strict=True))
         dialect = Dialect(",", False, len(header), tuple(header), 0, True, rows)

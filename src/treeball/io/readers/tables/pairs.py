@@ -187,8 +187,13 @@ def _first_non_number(values: list[Any]) -> int:
 
 
 def plain_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """``column`` with views and large lists replaced by the types that every Arrow function knows."""
+    """``column`` with views and large lists replaced by the types that every Arrow function knows.
+
+    Times in nanoseconds, which Python has no type for, become text.
+    """
     kind = column.type
+    if pa.types.is_temporal(kind) and getattr(kind, "unit", "") == "ns":
+        return pc.cast(column, pa.string())
     if str(kind) == "string_view" or pa.types.is_large_string(kind):
         return pc.cast(column, pa.string())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
