@@ -16,11 +16,13 @@ from ...hierarchy.read_report import short
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
 from .hints import setting
+from .memory import memory_budget, require_room
 from .relation import Relation
 from .repair import to_hierarchy
 from .sample import Sample
 from .settings import ReadSettings
 from .source import Source, open_source
+from .tables.delimited import refuse_width
 
 _EXAMPLES = {"mammals": "mammals.tsv"}
 
@@ -82,6 +84,11 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
         return source
     if isinstance(source, str):
         _require_path(source)
+    with memory_budget(chosen.max_memory, _label(source)):
+        return _read(source, chosen)
+
+
+def _read(source: Any, chosen: ReadSettings) -> Hierarchy:
     if isinstance(source, str) and source.startswith("example:"):
         return _read_example(source, chosen)
     if isinstance(source, str) and source.startswith("wordnet:"):
@@ -96,6 +103,15 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
         return _read_path(source[0], chosen) if len(source) == 1 else _read_several(source, chosen)
     relation = read_object(source, chosen)
     return to_hierarchy(relation, f"the {type(source).__name__}", chosen)
+
+
+def _label(source: Any) -> str:
+    """What messages call ``source`` before it is opened."""
+    if isinstance(source, (str, os.PathLike)):
+        return "standard input" if source == "-" else str(source)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return "bytes"
+    return str(getattr(source, "name", "")) or f"the {type(source).__name__}"
 
 
 def _are_files(source: Any) -> bool:
@@ -190,7 +206,7 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
     _refuse_unused(source, format, settings)
     try:
         relation: Relation = import_module(f"{__package__}.formats.{format}").read(source, settings)
-    except TreeballError:
+    except (TreeballError, MemoryError):
         raise
     except (Exception, RecursionError) as error:
         # The last net under parsers of other people's formats: a user gets a sentence, a developer the cause.
@@ -199,6 +215,7 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
             f"{source.label} cannot be read as {_spoken(format)} ({type(error).__name__}: {reason}); "
             f"check the file, or name its format with {setting('format')}"
         ) from error
+    require_room()
     relation.notes.extend(source.notes)
     return relation
 
@@ -237,6 +254,7 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
         if confidence >= 1.0:
             break
     if confidence < 0.1:
+        refuse_width(sample, source.label)
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab or comma (or "
             f"indentation, or paths such as A > B); name the format with {setting('format')} if it is another"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ...errors import InputError
+from .memory import require_room, text_size
 from .opening import after_xml_comments
 
 _ENTITY = re.compile(r"""<!ENTITY\s++([A-Za-z_][\w.\-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""")
@@ -20,6 +21,7 @@ _SPARE = 1_000_000
 
 def without_doctype(data: bytes, label: str) -> bytes:
     """``data`` with its own entities written out and its DOCTYPE blanked; lines keep their numbers."""
+    require_room(text_size(data))
     text = data.decode("utf-8")
     start = after_xml_comments(text)
     if not text.startswith("<!DOCTYPE", start):

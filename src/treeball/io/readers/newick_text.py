@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...errors import InputError
+from .memory import EVERY, require_room
 from .relation import MISSING
 
 # A quoted text always matches to its end or to that of the file, so that no quote is looked at twice; a quote inside of
@@ -31,6 +32,8 @@ class Tree:
 
     def add(self, parent: int) -> int:
         """A new node without a name below ``parent``; its number."""
+        if not len(self.names) % EVERY:
+            require_room()
         self.names.append(None)
         self.quoted.append(False)
         self.lengths.append(None)

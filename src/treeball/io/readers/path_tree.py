@@ -11,11 +11,14 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ...errors import InputError
-from .relation import MISSING, Relation, Repair, string_array
+from .memory import EVERY, require_room, watched
+from .relation import MISSING, Relation, Repair, refuse_surrogates, string_array
 
 _MOST_CHARACTERS = 1 << 29  # a chain of n steps has names of n^2 characters in all
+_COPIES = 5  # of names, besides the ones here, while a hierarchy is made of them
 
 
 class PathTree:
@@ -44,6 +47,8 @@ class PathTree:
             label = str(label)  # plain text, whatever subclass the reader used
         code = self._code_of.setdefault((parent, label), len(self.labels))
         if code == len(self.labels):
+            if not code % EVERY:
+                require_room()
             self.labels.append(label)
             self.parents.append(parent)
             self.lines.append(line)
@@ -52,37 +57,68 @@ class PathTree:
             self.first_repeat = self.first_repeat or line or None
         return code
 
-    def full_paths(self, separator: str) -> list[str]:
-        """Path of every node from its top; parents come before their children."""
-        paths: list[str] = []
-        size = 0
-        for label, parent in zip(self.labels, self.parents, strict=True):
-            paths.append(str(label) if parent == MISSING else f"{paths[parent]}{separator}{label}")
-            size += len(paths[-1])
-            if size > _MOST_CHARACTERS:
-                raise InputError(
-                    f"the tree is {paths[-1].count(separator):,} levels deep, too deep for nodes that are named by "
-                    "their path: give an edge list with a name for each node"
-                )
-        return paths
+    def full_paths(self, separator: str) -> pa.Array:
+        """Path (n,) of every node from its top, in one buffer: a path is its parent's and one step more."""
+        try:
+            steps = [str(label).encode() for label in self.labels]
+        except UnicodeEncodeError:
+            refuse_surrogates(self.labels)
+            raise
+        between = separator.encode()
+        length = np.zeros(len(steps), np.int64)
+        for code, (step, parent) in enumerate(zip(steps, self.parents, strict=True)):
+            length[code] = len(step) + (0 if parent == MISSING else int(length[parent]) + len(between))
+        ends = np.concatenate(([0], np.cumsum(length)))
+        if ends[-1] > _MOST_CHARACTERS:
+            raise InputError(
+                f"the tree is {self._depth():,} levels deep, too deep for nodes that are named by their path: give an "
+                "edge list with a name for each node"
+            )
+        require_room(_COPIES * int(ends[-1]))
+        paths = bytearray(int(ends[-1]))
+        for code, (step, parent) in enumerate(zip(steps, self.parents, strict=True)):
+            start, end = int(ends[code]), int(ends[code + 1])
+            if parent != MISSING:
+                above = int(ends[parent])
+                paths[start : end - len(step) - len(between)] = paths[above : above + int(length[parent])]
+                paths[end - len(step) - len(between) : end - len(step)] = between
+            paths[end - len(step) : end] = step
+        return pa.StringArray.from_buffers(len(steps), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(paths))
+
+    def _depth(self) -> int:
+        depth = [0] * len(self.parents)
+        for code, parent in enumerate(self.parents):
+            depth[code] = 0 if parent == MISSING else depth[parent] + 1
+        return max(depth, default=0)
+
+    def path_of(self, code: int, separator: str) -> str:
+        """Path of one node from its top."""
+        steps = []
+        while code != MISSING:
+            steps.append(str(self.labels[code]))
+            code = self.parents[code]
+        return separator.join(reversed(steps))
 
     def to_relation(self, format: str, separator: str = " > ", full: bool = False) -> Relation:
         """The tree as a relation; ``full`` names every node by its path."""
         notes = []
-        names: list[Any]
+        names: Any
         if full:
-            names = self.full_paths(separator)
+            names = self._distinct_paths(separator)
         else:
             names = self.labels
             count = Counter(names)
             if len(count) < len(names):
-                paths = self.full_paths(separator)
                 shared = sum(number for number in count.values() if number > 1)
-                names = [label if count[label] == 1 else path for label, path in zip(names, paths, strict=True)]
+                names = [
+                    label if count[label] == 1 else self.path_of(code, separator)
+                    for code, label in watched(enumerate(names))
+                ]
                 notes.append(f"{shared:,} nodes share their label with another and are named by their path")
                 if len(set(names)) < len(names):
-                    names = paths
-        names = _unique(names)
+                    names = self._distinct_paths(separator)
+            if isinstance(names, list) and all(type(name) is str for name in names):
+                names = string_array(names)
         repairs = []
         if self.empty:
             repairs.append(Repair("empty names", self.empty, self.first_empty, "a node has no name"))
@@ -93,7 +129,7 @@ class PathTree:
         lines = self.lines
         return Relation(
             format,
-            string_array(names) if all(type(name) is str for name in names) else names,
+            names,
             np.arange(len(names), dtype=np.int32),
             np.array(self.parents, np.int32),
             labels=string_array([str(label) for label in self.labels]) if full else None,
@@ -103,6 +139,14 @@ class PathTree:
             repairs=repairs,
             notes=notes,
         )
+
+    def _distinct_paths(self, separator: str) -> pa.Array:
+        """Paths of all nodes; two can be the same only where labels hold the mark that separates steps."""
+        paths = self.full_paths(separator)
+        mark = separator.strip()
+        if mark and not any(mark in str(label) for label in self.labels):
+            return paths
+        return string_array(_unique(paths.to_pylist()))
 
 
 def _unique(names: list[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...types import Codes
+from .memory import EVERY, require_room
 
 Weights = NDArray[np.float64]
 Direction = Literal["child-parent", "parent-child"]
@@ -113,6 +114,8 @@ class RelationBuilder:
 
     def edge(self, child: int, parent: int, weight: float | None = None, line: int | None = None) -> None:
         """Add a pair of codes; ``weight`` and ``line`` must be given for all pairs or for none."""
+        if not len(self.child) % EVERY:
+            require_room()
         self.child.append(child)
         self.parent.append(parent)
         if weight is not None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 
+from .memory import require_room
 from .source import Source
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_BYTES_PER_LINE = 200  # a line, and what readers keep beside it
 _MAX_LINES = 2_000
 _MAX_COMMENTS = 1_000
 
@@ -51,6 +54,7 @@ class Sample:
 
 def split_lines(text: str) -> list[str]:
     """Lines of ``text`` at LF, CRLF and CR only: names may hold the rarer separators that str.splitlines knows."""
+    require_room(sys.getsizeof(text) + _BYTES_PER_LINE * (text.count("\n") + text.count("\r")))
     if "\r" not in text:
         return text.split("\n")
     return _LINE_END.split(text)

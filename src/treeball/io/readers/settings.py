@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
 from ...errors import InputError
+from .memory import bytes_of
 
 Format = Literal[
     "auto",
@@ -75,6 +76,8 @@ class ReadSettings:
         Which tree of a Newick or NEXUS file: its number from 1, its name, or 'all' for one forest; 'auto' decides.
     language
         Language of the labels of OWL and SKOS, such as en or de-AT; 'auto' prefers English.
+    max_memory
+        Most memory that reading may take, such as 4GB or 500MB; 'auto' is half of what the machine has.
     """
 
     format: Format = "auto"
@@ -96,6 +99,7 @@ class ReadSettings:
     sheet: str = "auto"
     tree: str = "auto"
     language: str = "auto"
+    max_memory: str = "auto"
 
     def __post_init__(self) -> None:
         # One text with commas means the same as several texts: a command line gives either.
@@ -106,6 +110,7 @@ class ReadSettings:
         object.__setattr__(self, "name_column", str(self.name_column))
         object.__setattr__(self, "tree", str(self.tree))
         object.__setattr__(self, "sheet", str(self.sheet))
+        object.__setattr__(self, "max_memory", str(self.max_memory))
         hints = get_type_hints(type(self))
         for setting in fields(self):
             value = getattr(self, setting.name)
@@ -123,6 +128,7 @@ class ReadSettings:
             raise InputError(f"columns={','.join(self.columns)} names a column twice: child and parent must differ")
         if not self.root.strip():
             raise InputError("root='' names no node: give the virtual root a name such as '<root>'")
+        bytes_of(self.max_memory)
         if not self.separator:
             raise InputError("separator='' separates nothing: say auto, tab, comma, semicolon, pipe or space")
 

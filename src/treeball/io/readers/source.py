@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ import pyarrow as pa
 from ...errors import InputError
 from ...words import count
 from .hints import setting
+from .memory import require_room, text_size
 from .workbook import is_workbook, sheet_as_csv
 
 _CODECS = {
@@ -47,6 +49,7 @@ _OBO_STANZA = re.compile(rb"(?m)^\[Term\]\s*$")
 _BANNER = re.compile(
     rb"(?:[ \t]*+[\r\n]++|#[^\r\n]*+(?:[\r\n]++|\Z)|<!--(?:[^\-]|-(?!->))*+-->|<\?(?:[^?]|\?(?!>))*+\?>)*+"
 )
+_PIECE = 1 << 22
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x1c\x1d\x1e\x1f\x85")
 
 
@@ -85,13 +88,14 @@ class Source:
         banner = _BANNER.match(self.data)
         start = banner.end() if banner and banner.end() < len(self.data) else 0
         size = 1 << 18
-        while size < min(len(self.data), 1 << 26) and self.data.count(b"\n", start, start + size) < 5:
+        while size < min(len(self.data), 1 << 24) and self.data.count(b"\n", start, start + size) < 5:
             size *= 8
         return self.data[: start + size].decode("utf-8", "replace")
 
     @property
     def text(self) -> str:
         """The content as text."""
+        require_room(text_size(self.data))
         return self.data.decode("utf-8")
 
 
@@ -137,10 +141,11 @@ def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
         content = given.read()
         return label, None, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
     if given == "-":
-        return "standard input", None, sys.stdin.buffer.read()
+        return "standard input", None, _all_of(sys.stdin.buffer)
     path = Path(given)
     try:
-        return str(given), path, path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return str(given), path, _all_of(file)
     except FileNotFoundError:
         raise InputError(f"{given} does not exist: check the path{_similar(path)}") from None
     except IsADirectoryError:
@@ -151,6 +156,15 @@ def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{given!s:.200} cannot be opened: {reason}; check the path and its permissions") from None
+
+
+def _all_of(stream: Any) -> bytes:
+    """All bytes of a stream, which may be without end, piece by piece within the budget of memory."""
+    whole = io.BytesIO()
+    while piece := stream.read(_PIECE):
+        whole.write(piece)
+        require_room()
+    return whole.getvalue()
 
 
 def _similar(path: Path) -> str:
@@ -176,8 +190,8 @@ def _decompress(raw: bytes, label: str) -> bytes:
         return _refuse_archive(raw, label)
     try:
         with pa.CompressedInputStream(pa.BufferReader(raw), codec) as stream:
-            data: bytes = stream.read()
-    except (OSError, ValueError, EOFError, MemoryError) as error:
+            data = _all_of(stream)
+    except (OSError, ValueError, EOFError) as error:
         if "truncated" in str(error).lower():
             raise InputError(f"{label} is a truncated {codec} file: copy or download it again") from None
         raise InputError(f"{label} is a damaged {codec} file: copy or download it again") from None
@@ -215,6 +229,7 @@ def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str]) -> bytes:
         text = _transcode(data, label, name)
         notes.append(f"read as {name}, the encoding that its first line names")
         return declared.group(1) + b"UTF-8" + text[declared.end(2) :]
+    require_room(text_size(data))
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -246,6 +261,7 @@ def _mixed_lines(data: bytes, notes: list[str]) -> bytes:
 
 
 def _transcode(data: bytes, label: str, encoding: str) -> bytes:
+    require_room(4 * len(data))
     try:
         text = data.decode(encoding)
     except LookupError:

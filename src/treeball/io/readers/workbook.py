@@ -5,18 +5,24 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import re
 import zipfile
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError, MissingExtraError
 from ...hierarchy.read_report import listed
 from .hints import setting
+from .memory import require_room
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP = b"PK\x03\x04"
-_MOST_GROWTH = 200
-_SPARE = 100_000_000
+_PIECE = 1 << 20
+_COPIES = 2
+_BYTES_PER_CELL = 64
+_CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+_REPEATED = re.compile(rb"""number-(rows|columns)-repeated=["']([0-9]{1,9})["']""")
 
 
 def is_workbook(raw: bytes) -> bool:
@@ -38,7 +44,7 @@ def sheet_as_csv(raw: bytes, label: str, wanted: str) -> tuple[bytes, list[str]]
         import python_calamine
     except ImportError:
         raise MissingExtraError("python-calamine", "formats", "reading a workbook") from None
-    _refuse_bombs(raw, label)
+    _require_room_for_sheets(raw, label)
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
         names = list(book.sheet_names)
@@ -98,9 +104,62 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _refuse_bombs(raw: bytes, label: str) -> None:
-    """Refuse an archive that says of itself that it unpacks to far more than a workbook does."""
-    if raw.startswith(_ZIP):
-        unpacked = sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(raw)).infolist())
-        if unpacked > _MOST_GROWTH * len(raw) + _SPARE:
-            raise InputError(f"{label} unpacks to {unpacked / 1e9:,.1f} GB, too much for a workbook: save it as CSV")
+def _require_room_for_sheets(raw: bytes, label: str) -> None:
+    """Refuse a workbook whose parts, or whose sheets as rectangles of cells, are larger than the budget of memory.
+
+    What an archive says of its own size is not believed. A sheet is held with all cells between its corners, so two
+    cells are enough to make one of billions.
+    """
+    if not raw.startswith(_ZIP):
+        return
+    unpacked, largest = 0, 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            for entry in archive.infolist():
+                extent = _Extent()
+                with archive.open(entry) as part:
+                    while piece := part.read(_PIECE):
+                        unpacked += len(piece)
+                        require_room(_COPIES * unpacked)
+                        extent.take(piece)
+                largest = max(largest, extent.cells())
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(f"{label} is a damaged workbook ({reason}): save it again, or save the sheet as CSV") from None
+    require_room(_BYTES_PER_CELL * largest)
+
+
+class _Extent:
+    """How far the cells of a sheet reach, as its text is seen piece by piece."""
+
+    def __init__(self) -> None:
+        self._columns: set[bytes] = set()
+        self._rows: set[int] = set()
+        self._repeated = {b"rows": 1, b"columns": 1}
+        self._rest = b""
+
+    def take(self, piece: bytes) -> None:
+        """Look at the next piece of the text, and at the end of the one before."""
+        text = self._rest + piece
+        found = _CELL.findall(text)
+        self._columns.update(column for column, _ in found)
+        rows = [int(row) for _, row in found]
+        self._rows.update((min(rows), max(rows)) if rows else ())
+        for kind, number in _REPEATED.findall(text):
+            self._repeated[kind] = max(self._repeated[kind], int(number))
+        self._rest = text[-100:]
+
+    def cells(self) -> int:
+        """Cells of the rectangle that holds them all."""
+        columns = [_number_of(column) for column in self._columns]
+        across = max(columns) - min(columns) + 1 if columns else self._repeated[b"columns"]
+        down = max(self._rows) - min(self._rows) + 1 if self._rows else self._repeated[b"rows"]
+        return across * down
+
+
+def _number_of(column: bytes) -> int:
+    """``A`` -> 1, ``AA`` -> 27."""
+    number = 0
+    for letter in column:
+        number = 26 * number + letter - 64
+    return number

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ....errors import InputError
 from ....words import count
+from ..memory import watched
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
@@ -43,7 +44,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of the terms by id; obsolete terms are left out and counted."""
     terms, other, stanzas = Terms(settings), Counter[str](), Counter[str]()
     stanza, opened, term = "", 0, ""
-    for number, line in _logical_lines(source.text):
+    for number, line in watched(_logical_lines(source.text)):
         heading = _HEADING.fullmatch(line)
         if heading is not None:
             _require_id(stanza, term, source.label, opened)

@@ -12,6 +12,7 @@ from ....errors import InputError
 from ....words import count
 from ..axioms import Axioms, Text
 from ..doctype import without_doctype
+from ..memory import watched
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
@@ -67,7 +68,7 @@ def _read_functional(source: Source, axioms: Axioms, undeclared: Counter[str]) -
     iri_of = _expander(prefixes, undeclared)
     open_calls: list[tuple[str, list[str]]] = []
     word, text = "", source.text
-    for token in _TOKEN.finditer(text):
+    for token in watched(_TOKEN.finditer(text)):
         mark = token["mark"]
         if mark == "(":
             open_calls.append((word, []))
@@ -134,7 +135,7 @@ def _read_xml(source: Source, axioms: Axioms, undeclared: Counter[str]) -> None:
     base = ""
     data = without_doctype(source.data, source.label)
     try:
-        for event, element in ElementTree.iterparse(io.BytesIO(data), events=("start", "end")):
+        for event, element in watched(ElementTree.iterparse(io.BytesIO(data), events=("start", "end"))):
             name = element.tag.removeprefix(_NAMESPACE)
             if event == "start":
                 base = element.get(f"{_XML_NAMESPACE}base", "") if name == "Ontology" else base

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from functools import partial
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ..doctype import without_doctype
 from ..foreign import is_xml
+from ..memory import require_room, watched
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
@@ -24,6 +26,7 @@ _XML = re.compile(r"<(?:\w+:)?RDF[\s>]")
 _FORMATS = {"json-ld": "JSON_LD", "xml": "RDF_XML", "turtle": "TRIG", "nt": "N_QUADS"}
 """Turtle is TriG, and N-Triples are N-Quads, with one graph."""
 _SPOKEN = {"json-ld": "JSON-LD", "xml": "RDF/XML", "turtle": "Turtle", "nt": "N-Triples"}
+_BYTES_PER_VALUE = 100
 _BASE = "urn:treeball:base"
 
 
@@ -59,7 +62,8 @@ def _triples(source: Source, syntax: str, settings: ReadSettings) -> Triples:
     triples = Triples(settings)
     data = without_doctype(source.data, source.label) if syntax == "xml" else source.data
     try:
-        for subject, predicate, value, _ in pyoxigraph.parse(io.BytesIO(data), format, base_iri=_BASE, lenient=True):
+        parsed = pyoxigraph.parse(io.BytesIO(data), format, base_iri=_BASE, lenient=True)
+        for subject, predicate, value, _ in watched(parsed):
             kind = type(value)
             if type(subject) is unnamed:
                 node = f"_:{subject.value}"
@@ -81,8 +85,10 @@ def _triples(source: Source, syntax: str, settings: ReadSettings) -> Triples:
 
 def _refuse_addresses(source: Source) -> None:
     """Refuse JSON-LD that names a context by address, however deep in lists and scopes: addresses are not fetched."""
+    text = source.text
+    require_room(sys.getsizeof(text) + _BYTES_PER_VALUE * sum(text.count(mark) for mark in ",:[{"))
     try:
-        json.loads(source.text, object_pairs_hook=partial(_refuse_address, label=source.label))
+        json.loads(text, object_pairs_hook=partial(_refuse_address, label=source.label))
     except RecursionError:
         raise InputError(f"{source.label} is nested too deeply for JSON: convert it to N-Triples") from None
     except ValueError as error:

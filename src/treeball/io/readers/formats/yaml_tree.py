@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
+from ..memory import watched
 from ..objects.nested import Number, interpret, mapping_of
 from ..relation import Relation
 from ..sample import Sample
@@ -19,6 +20,7 @@ _KEY = re.compile(
     r"""\s*+(?:- ++)*+(?:&\S++ ++)?"""
     r"""(?:"(?:[^"\\]|\\.)*+"\s*+|'(?:[^']|'')*+'\s*+|[^\s#:'"\-\[{&*!|>%@][^#:]*+):(?:\s++\S.*+|\s*+)$"""
 )
+_DEEPEST = 5_000  # each level costs the parser time at every further one
 _ITEM = re.compile(r"\s*+-(?: ++\S|\s*+$)")
 
 
@@ -80,7 +82,7 @@ def _build(events: Any, yaml: Any) -> Any:
     open_items: list[tuple[list[Any], bool, str | None]] = [(done, False, None)]
     anchors: dict[str, Any] = {}
     documents = 0
-    for event in events:
+    for event in watched(events):
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
@@ -97,6 +99,8 @@ def _build(events: Any, yaml: Any) -> Any:
             open_items[-1][0].append(anchors[event.anchor])
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             open_items.append(([], isinstance(event, yaml.MappingStartEvent), event.anchor))
+            if len(open_items) > _DEEPEST:
+                raise RecursionError
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             items, is_mapping, anchor = open_items.pop()
             value = _mapping(items) if is_mapping else items

@@ -18,14 +18,25 @@ from ....hierarchy.read_report import listed, short
 from ....words import count
 from ....workers import apart
 from ..hints import setting
+from ..memory import require_room
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
 from .columns import Roles, is_weight, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
-from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose
+from .dialect import (
+    MOST_COLUMNS,
+    Dialect,
+    blanked,
+    comment_spans,
+    guess_dialect,
+    quotes_enclose,
+    too_wide,
+)
 from .pairs import as_weights, relation_of_columns
 
+_BYTES_PER_CELL = 5
+_BYTES_PER_COLUMN = 6_000
 _LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 _SEPARATOR_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
 
@@ -54,8 +65,10 @@ class Parsed:
 
 def parse(source: Source, settings: ReadSettings) -> Parsed:
     """All columns of ``source``; a row of another width is refused by its line."""
-    dialect = guess_dialect(Sample.of(source), settings)
+    sample = Sample.of(source)
+    dialect = guess_dialect(sample, settings)
     if dialect is None:
+        refuse_width(sample, source.label)
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab, comma, "
             f"semicolon or |; name another separator with {setting('separator')}"
@@ -90,6 +103,16 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
         header = dialect.header and (*dialect.header, *[""] * dialect.padding)
         dialect = replace(dialect, width=wide, padding=0, header=header)
     return Parsed(dialect, columns[: dialect.width], locate, len(inner))
+
+
+def refuse_width(sample: Sample, label: str) -> None:
+    """Raise InputError for lines with more columns than any table has."""
+    width = too_wide(sample.lines)
+    if width:
+        raise InputError(
+            f"{label} has lines of {width:,} columns, and no table has more than {MOST_COLUMNS:,}: give an edge list, "
+            "a child and its parent on each line"
+        )
 
 
 def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation:
@@ -197,6 +220,8 @@ def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable
             ),
         )
 
+    cells = data.count(b"\n") * len(names) + len(names)
+    require_room(2 * len(data) + _BYTES_PER_CELL * cells + _BYTES_PER_COLUMN * len(names))
     while True:
         try:
             return apart(read)

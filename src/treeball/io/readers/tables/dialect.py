@@ -13,6 +13,7 @@ from ..settings import ReadSettings
 from .columns import is_number, looks_like_header, roles_from_header
 from .levels import level_columns
 
+MOST_COLUMNS = 10_000
 # Commas come last: they also occur in names and decimals, on every line if need be.
 _CANDIDATES = ("\t", ";", "|", ",")
 _EXCEL_SEPARATOR = re.compile(r"\s*\"?sep=([\t -~])\"?[ ,;\t]*", re.IGNORECASE)
@@ -126,7 +127,15 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     return count > 0
 
 
+def too_wide(lines: Sequence[str]) -> int:
+    """Number of columns of lines that have more than any table has, whatever separates them; 0 for other lines."""
+    widths = [sorted(line.count(mark) + 1 for line in lines)[len(lines) // 2] for mark in _CANDIDATES if lines]
+    return max((width for width in widths if width > MOST_COLUMNS), default=0)
+
+
 def _dialect_with(separator: str, lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
+    if 2 * sum(line.count(separator) >= MOST_COLUMNS for line in lines) > len(lines):
+        return None
     quoting = settings.quoting == "on" or (
         settings.quoting == "auto"
         and any('"' in line for line in lines)
