@@ -118,3 +118,16 @@ def test_rows_of_an_embedding_keep_names_vectors_and_parents_together():
     assert np.array_equal(rows.values, embedding.vectors[[0, 2, 3]])
     rows = rows_of(embedding, embedding.vectors, "ball", virtual_root=True)
     assert (rows.names, rows.parents) == (["a", "<root>", "b", "c"], [[1], [], [1], [2, 0]])
+
+
+@pytest.mark.parametrize(
+    "data", [b"9999999999 999\n\x00a", b"9 9\n\x01", b"1 0\n\x01", b"1 99999999999999999999\na b\n"]
+)
+def test_sizes_that_word2vec_files_cannot_have(data: bytes, tmp_path: Path) -> None:
+    from treeball.io.vectors._read import read_vectors
+
+    path = tmp_path / "vectors"
+    path.write_bytes(data)
+    for format in (None, "word2vec", "word2vec-binary"):
+        with pytest.raises(InputError):
+            read_vectors(path, format)

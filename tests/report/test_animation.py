@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import shutil
 import stat
@@ -196,6 +198,22 @@ def test_broken_and_foreign_snapshots_are_refused(recorded, tmp_path):
     np.savez(path, version=np.array(1), epoch=np.array([{"a": 1}], dtype=object))
     with pytest.raises(InputError, match="no snapshots that can be read"):
         load_frames(path, model.hierarchy)
+    for changed in (
+        {"places": frames.places[:, 1:]},
+        {"places": frames.places * np.nan},
+        {"loss": frames.loss[1:]},
+        {"ill_ptr": frames.ill_ptr + 10**9},
+        {"ill_node": np.full_like(frames.ill_node, 10**6)} if frames.ill_node.size else {"map": frames.map[:-1]},
+        {"epoch": frames.epoch.astype(str)},
+    ):
+        dataclasses.replace(frames, **changed).save(path)
+        with pytest.raises(InputError, match="its arrays do not fit each other"):
+            load_frames(path, model.hierarchy)
+    whole = frames.save(path).read_bytes()
+    for place in range(0, len(whole), max(len(whole) // 200, 1)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        with contextlib.suppress(InputError):
+            load_frames(path, model.hierarchy)
     frames.save(path)
     other = treeball.read([("a", "b")])
     with pytest.raises(InputError, match="of another hierarchy"):

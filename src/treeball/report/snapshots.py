@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
 from ..io.atomic import atomic_write, require_writable
 from .plane import Plane
@@ -102,13 +102,51 @@ def load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
             if int(stored["version"]) != _VERSION:
                 raise InputError(f"{str(path)!r} was written by another version of treeball: fit the model again")
             frames = Frames(**{one.name: stored[one.name] for one in fields(Frames)})
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except Exception as error:  # an archive of arrays can be damaged in many ways
         raise InputError(f"{str(path)!r} holds no snapshots that can be read: fit the model again") from error
     if str(frames.fingerprint) != fingerprint(hierarchy):
         raise InputError(
             f"the snapshots in {str(path)!r} are of another hierarchy than the model: fit it again with --snapshots"
         )
+    if not _fits(frames, hierarchy.n_nodes):
+        raise InputError(f"{str(path)!r} is damaged, its arrays do not fit each other: fit the model again")
     return frames
+
+
+def _fits(frames: Frames, n: int) -> bool:
+    """Whether the arrays have the shapes and kinds that they should, and refer to nodes that there are."""
+    f = len(frames.epoch) if frames.epoch.ndim == 1 else -1
+    ill = frames.ill_node.size
+    shapes = {
+        "loss": (f,),
+        "map": (f,),
+        "places": (f, n, 2),
+        "ill_ptr": (f + 1,),
+        "ill_node": (ill,),
+        "ill_positive": (ill,),
+        "ill_kind": (ill,),
+        **dict.fromkeys(("pairs", "sampled", "dim", "flat", "fingerprint"), ()),
+    }
+    if f < 1 or any(getattr(frames, name).shape != shape for name, shape in shapes.items()):
+        return False
+    kinds = {"epoch": "i", "loss": "f", "map": "f", "places": "f", "ill_ptr": "i", "ill_node": "i", "ill_positive": "i"}
+    kinds["ill_kind"] = "i"
+    if any(getattr(frames, name).dtype.kind != kind for name, kind in kinds.items()):
+        return False
+    ends = frames.ill_ptr
+    nodes = np.concatenate([frames.ill_node, frames.ill_positive])
+    return bool(
+        ends[0] == 0
+        and ends[-1] == ill
+        and (np.diff(ends) >= 0).all()
+        and ((nodes >= 0) & (nodes < n)).all()
+        and ((frames.ill_kind >= 0) & (frames.ill_kind < len(KINDS))).all()
+        and np.isfinite(frames.places).all()
+        and frames.basis.ndim == 2
+        and frames.basis.shape[1] == 2
+    )
 
 
 def fingerprint(hierarchy: Hierarchy) -> str:

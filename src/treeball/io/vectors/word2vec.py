@@ -10,12 +10,13 @@ __all__ = ["announced_size", "token", "tokens_of"]
 
 
 def announced_size(data: bytes) -> tuple[int, int] | None:
-    """Number of vectors and dimension from the first line, if it is such a line."""
+    """Number of vectors and dimension from the first line, if it is such a line and so many may follow it."""
     end = data.find(b"\n", 0, 100)
     cells = data[: max(end, 0)].split()
     if len(cells) != 2 or not all(cell.isdigit() for cell in cells):
         return None
-    return int(cells[0]), int(cells[1])
+    count, width = int(cells[0]), int(cells[1])
+    return (count, width) if width <= len(data) and count <= len(data) else None
 
 
 def token(name: str) -> str:

@@ -32,7 +32,7 @@ def read(source: VectorFile) -> Vectors:
     count, width = size
     at = data.index(b"\n") + 1
     names: list[str] = []
-    values = np.empty((count, width), np.float32)
+    values = np.empty((min(count, len(data) // (4 * width + 1) + 1), width), np.float32)
     for row in range(count):
         blank = data.find(b" ", at)
         end = blank + 1 + 4 * width
