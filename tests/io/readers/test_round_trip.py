@@ -11,6 +11,7 @@ import pytest
 
 from tests.io.readers import helpers
 from tests.io.readers.helpers import ANIMALS, DIAMOND, Edges, edges_of
+from treeball.errors import InputError
 from treeball.io.readers import read
 
 # Three trees: the known one, one with blanks and separators in its names, one that is a bare chain of letters.
@@ -169,3 +170,15 @@ def test_python_objects() -> None:
 def test_a_hierarchy_is_returned_as_it_is() -> None:
     hierarchy = read(sorted(ANIMALS))
     assert read(hierarchy) is hierarchy
+
+
+def test_the_search_for_cycles_goes_on_after_reading() -> None:
+    """It is paused while millions of objects are made, and only then."""
+    import gc
+
+    assert gc.isenabled()
+    read(helpers.json_objects(helpers.ANIMALS))
+    assert gc.isenabled()
+    with pytest.raises(InputError):
+        read(b'{"a": [1, 2')
+    assert gc.isenabled()

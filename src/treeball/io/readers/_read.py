@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module, resources
 from pathlib import Path
@@ -205,7 +207,8 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
     format = _format_of(source, settings)
     _refuse_unused(source, format, settings)
     try:
-        relation: Relation = import_module(f"{__package__}.formats.{format}").read(source, settings)
+        with _without_collection():
+            relation: Relation = import_module(f"{__package__}.formats.{format}").read(source, settings)
     except (TreeballError, MemoryError):
         raise
     except (Exception, RecursionError) as error:
@@ -218,6 +221,18 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
     require_room()
     relation.notes.extend(source.notes)
     return relation
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the search for cycles among objects: readers make millions, none in a cycle, and it would look at all."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _refuse_unused(source: Source, format: str, settings: ReadSettings) -> None:

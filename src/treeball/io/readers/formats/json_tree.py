@@ -19,6 +19,7 @@ from ..tables.records import are_records, relation_of_records
 _OPENING = re.compile(r"^\s*(?:\{\s*(?:\"|\}|$)|\[\s*(?:[\"\[{\]]|-?\d|true|false|null|$))")
 
 _BYTES_PER_VALUE = 100
+_MOST_TRIED = 1 << 18
 _DECODER = json.JSONDecoder(object_pairs_hook=mapping_of, parse_int=Number, parse_float=Number, parse_constant=Number)
 
 
@@ -26,7 +27,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     """Certain when the text opens as JSON does."""
     if not _OPENING.match(sample.text):
         return 0.0
-    if sample.whole:
+    if sample.whole and len(sample.text) <= _MOST_TRIED:
         try:
             _loads(sample.text)
         except (ValueError, RecursionError):

@@ -157,14 +157,18 @@ def _open_mapping(
 ) -> list[tuple[Any, int, bool]]:
     """What is inside a mapping: the children of the node it describes, or a node for each of its keys."""
     pairs = list(item.items())
-    children = [value for key, value in pairs if plain(key) in _CHILD_KEYS]
+    if not pairs:
+        return []
+    words = [plain(key) for key, _ in pairs]
+    children = [value for word, (_, value) in zip(words, pairs, strict=True) if word in _CHILD_KEYS]
     # Among mappings of mappings a key is a node whatever it is called: only a list below it makes it a keyword.
     nested = any(isinstance(child, list) for child in children)
-    name, ident = _node_name(item), _node_id(item)
+    known = {word: value for word, (_, value) in zip(words, pairs, strict=True) if _is_name(value)}
+    name, ident = _first_of(known, _NAME_KEYS), _first_of(known, _ID_KEYS)
     if (name if name is not None else ident) is not None and (children or in_list):
         entries.append((parent, name if name is not None else ident, ident))
         return [(child, len(entries) - 1, True) for child in children]
-    others = [value for key, value in pairs if plain(key) not in _CHILD_KEYS]
+    others = [value for word, (_, value) in zip(words, pairs, strict=True) if word not in _CHILD_KEYS]
     if nested and len(children) == 1 and all(_is_name(value) or value is None for value in others):
         # An object with children and no name stands for its parent; a nameless top is no node at all.
         if parent != MISSING:
@@ -214,8 +218,14 @@ def _node_id(item: Any) -> Any:
 
 
 def _scalar_under(item: Any, keys: tuple[str, ...]) -> Any:
-    found = {plain(key): value for key, value in item.items() if _is_name(value)}
-    return next((found[key] for key in keys if key in found), None)
+    return _first_of({plain(key): value for key, value in item.items() if _is_name(value)}, keys)
+
+
+def _first_of(known: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        if key in known:
+            return known[key]
+    return None
 
 
 def _is_name(value: Any) -> bool:

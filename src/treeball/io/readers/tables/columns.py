@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed
@@ -50,6 +51,7 @@ NULL_WORDS = frozenset(["null", "none", "nan", "na", "n/a", "nil", "\\n", "<na>"
 """Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
 
 NO_PARENT_NUMBERS = frozenset(["0", "-1", "0.0", "-1.0"])
+_PUNCTUATION = re.compile(r"[\s_\-.:#\"']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,12 @@ class Roles:
 
 def plain(cell: object) -> str:
     """Header cell without case, blanks and punctuation: ``Parent ID`` -> ``parentid``."""
-    return re.sub(r"[\s_\-.:#\"']+", "", str(cell)).lower()
+    return _plain_text(str(cell))
+
+
+@lru_cache(maxsize=1024)
+def _plain_text(text: str) -> str:
+    return _PUNCTUATION.sub("", text).lower()
 
 
 def roles_from_header(header: Sequence[str]) -> Roles | None:
