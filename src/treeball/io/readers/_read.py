@@ -24,7 +24,7 @@ from .repair import to_hierarchy
 from .sample import Sample
 from .settings import ReadSettings
 from .source import Source, open_source
-from .tables.delimited import refuse_width
+from .tables.dialect import refuse_width
 
 _EXAMPLES = {"mammals": "mammals.tsv"}
 

@@ -24,15 +24,7 @@ from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
 from .columns import Roles, is_weight, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
-from .dialect import (
-    MOST_COLUMNS,
-    Dialect,
-    blanked,
-    comment_spans,
-    guess_dialect,
-    quotes_enclose,
-    too_wide,
-)
+from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose, refuse_width
 from .pairs import as_weights, relation_of_columns
 
 _BYTES_PER_CELL = 5
@@ -103,16 +95,6 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
         header = dialect.header and (*dialect.header, *[""] * dialect.padding)
         dialect = replace(dialect, width=wide, padding=0, header=header)
     return Parsed(dialect, columns[: dialect.width], locate, len(inner))
-
-
-def refuse_width(sample: Sample, label: str) -> None:
-    """Raise InputError for lines with more columns than any table has."""
-    width = too_wide(sample.lines)
-    if width:
-        raise InputError(
-            f"{label} has lines of {width:,} columns, and no table has more than {MOST_COLUMNS:,}: give an edge list, "
-            "a child and its parent on each line"
-        )
 
 
 def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation:

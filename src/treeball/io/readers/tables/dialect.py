@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ....errors import InputError
 from ..sample import Sample
 from ..settings import ReadSettings
 from .columns import is_number, looks_like_header, roles_from_header
@@ -127,10 +128,16 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     return count > 0
 
 
-def too_wide(lines: Sequence[str]) -> int:
-    """Number of columns of lines that have more than any table has, whatever separates them; 0 for other lines."""
+def refuse_width(sample: Sample, label: str) -> None:
+    """Raise InputError for lines with more columns than any table has."""
+    lines = sample.lines
     widths = [sorted(line.count(mark) + 1 for line in lines)[len(lines) // 2] for mark in _CANDIDATES if lines]
-    return max((width for width in widths if width > MOST_COLUMNS), default=0)
+    width = max(widths, default=0)
+    if width > MOST_COLUMNS:
+        raise InputError(
+            f"{label} has lines of {width:,} columns, and no table has more than {MOST_COLUMNS:,}: give an edge list, "
+            "a child and its parent on each line"
+        )
 
 
 def _dialect_with(separator: str, lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
