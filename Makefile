@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JS := tools/js
 
-.PHONY: demo test test-all lint lint-js docs bench dist clean
+.PHONY: demo test test-all fuzz fuzz-replay lint lint-js docs bench dist clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("treeball needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -34,6 +34,19 @@ test: $(VENV)/.installed-test
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST)
+
+# Inputs that nobody means, for so many seconds; a seed makes the same ones again. What is found lies in fuzz-findings/.
+FUZZ_SECONDS ?= 20
+FUZZ_SEED ?=
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
+
+# Tries the input of a finding again: make fuzz-replay FILE=fuzz-findings/NAME, and SHRINK=500 makes it smaller.
+SHRINK ?= 0
+
+fuzz-replay: $(VENV)/.installed-test
+	$(BIN)/python -m tests.fuzz --replay $(FILE) --shrink $(SHRINK)
 
 # The types of the tests are those of the libraries that they use.
 lint: $(VENV)/.installed-lint $(VENV)/.installed-test
@@ -66,5 +79,5 @@ dist: $(VENV)/.installed-dist
 	$(BIN)/twine check --strict dist/*
 
 clean:
-	rm -rf $(VENV) $(JS)/node_modules demo site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(JS)/node_modules demo site build dist fuzz-findings .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks docs tools -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,117 @@
+"""The harness itself: whatever an input does is noticed, and laid down so that it can be tried again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.fuzz import budget, drive
+from tests.fuzz.case import Case
+from tests.fuzz.dice import Dice
+from tests.fuzz.drive import Run, Worker
+from tests.fuzz.mutate import mutated
+from tests.fuzz.shrink import replayed, shrunk
+from tests.fuzz.targets import TARGETS, find
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(drive, "SECONDS", 3.0)
+    monkeypatch.setattr(drive, "_PATIENCE_SECONDS", 3.0)
+    monkeypatch.setenv("FUZZ_MEGABYTES", "64")
+
+
+def mischief(text: bytes) -> Case:
+    return Case("mischief", {"input": text})
+
+
+@pytest.mark.slow
+def test_one_worker_sees_a_refusal_a_traceback_memory_and_a_crash(impatient, tmp_path):
+    worker = Worker()
+    try:
+
+        def ask(text: bytes):
+            return worker.try_input("mischief", {"folder": str(mischief(text).write(tmp_path / "case"))})
+
+        assert ask(b"fine") == {"outcome": "read"}
+        assert ask(b"refuse") == {"outcome": "refused"}
+        assert ask(b"mumble")["found"] == "no sentence"
+        raised = ask(b"raise")
+        assert raised["found"] == "traceback"
+        assert raised["where"].startswith("ZeroDivisionError")
+        assert "an error of somebody else" in raised["said"]
+        assert ask(b"eat")["found"] == "memory"
+        assert ask(b"fine") == {"outcome": "read"}  # what the last one ate is not counted
+        crashed = ask(b"crash")
+        assert crashed["found"] == "crash"
+        assert "SIGSEGV" in crashed["where"]
+    finally:
+        worker.end()
+
+
+@pytest.mark.slow
+def test_a_hang_is_ended_and_told_from_patience(impatient):
+    assert replayed(mischief(b"sleep"))["found"] == "hang"
+    assert replayed(mischief(b"fine")) == {"outcome": "read"}
+
+
+@pytest.mark.slow
+def test_a_run_counts_its_inputs_and_keeps_each_finding_once(impatient, tmp_path):
+    run = Run(3, ["mischief"], tmp_path)
+    run.go(600, jobs=2, most=30)
+    assert run.tried.total() == 30
+    kinds = {finding.found for finding in run.findings.values()}
+    assert kinds == {"traceback", "crash", "hang", "memory", "no sentence"}
+    found = sum(number for (_, outcome), number in run.tried.items() if outcome == "found")
+    assert sum(finding.times for finding in run.findings.values()) == found
+    for finding in run.findings.values():
+        told = json.loads((finding.folder / "case.json").read_text("utf-8"))
+        assert (told["seed"], told["found"]) == (3, finding.found)
+
+
+@pytest.mark.slow
+def test_an_input_is_made_smaller_as_long_as_the_same_is_found():
+    small = shrunk(Case("mischief", {"input": b"  \n raise   " + b"x" * 300}, {"of no": "use"}), tries=100)
+    assert small == mischief(b"raise")
+
+
+def test_a_case_is_laid_down_and_read_back(tmp_path):
+    case = Case("readers", {"input": b"\0\xff", "other": b""}, {"strict": True})
+    assert Case.read(case.write(tmp_path / "a")) == case
+    smaller = Case("readers", {"input": b"x"})
+    assert Case.read(smaller.write(tmp_path / "a")) == smaller
+    assert not (tmp_path / "a" / "other").exists()
+
+
+def test_a_seed_decides_all_inputs():
+    readers = find("readers")
+    first = [readers.make(Dice(1, "readers", number)) for number in range(50)]
+    assert first == [readers.make(Dice(1, "readers", number)) for number in range(50)]
+    assert first != [readers.make(Dice(2, "readers", number)) for number in range(50)]
+
+
+def test_the_mutator_changes_nearly_everything():
+    data = [b"child,parent\na,r\nb,r\n", b"(a,b)c;"]
+    changed = [mutated(data[0], data, Dice(0, "", number)) for number in range(500)]
+    assert sum(one != data[0] for one in changed) > 450
+    assert len(set(changed)) > 400
+    assert max(map(len, changed)) <= 2_000_000
+
+
+def test_all_targets_are_there_and_mischief_is_none_of_them():
+    assert all(hasattr(find(name), "attempt") for name in TARGETS)
+    assert "mischief" not in TARGETS
+    assert budget.SECONDS == 10.0
+
+
+@pytest.mark.slow
+def test_the_command_says_its_seed_and_what_it_tried(tmp_path):
+    command = [sys.executable, "-m", "tests.fuzz", "--targets", "folders", "--inputs", "20", "--jobs", "1"]
+    command += ["--seed", "5", "--findings", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert "FUZZ_SEED=5" in done.stdout, done.stdout + done.stderr
+    assert "20 inputs" in done.stdout
+    assert done.returncode == (1 if list(tmp_path.iterdir()) else 0)
