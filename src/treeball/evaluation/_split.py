@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Hashable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from ..checks import is_number, require_whole
 from ..errors import InputError
 from ..hierarchy import Hierarchy
-from ..io.atomic import atomic_write
+from ..io.together import write_together
 from ..types import Ints, Mask
 
 __all__ = ["Split", "split"]
@@ -79,10 +78,11 @@ class Split:
         tables["heldout.tsv"] = [("child", "parent"), *self.held_out]
         if self.validation:
             tables["validation.tsv"] = [("child", "parent"), *self.validation]
-        with ExitStack() as stack:
-            for name, rows in tables.items():
-                stack.enter_context(atomic_write(folder / name)).write_bytes(_tsv(rows))
-        return tuple(folder / name for name in tables)
+        paths = tuple(folder / name for name in tables)
+        with write_together(*paths) as temporaries:
+            for temporary, rows in zip(temporaries, tables.values(), strict=True):
+                temporary.write_bytes(_tsv(rows))
+        return paths
 
 
 def split(

@@ -15,6 +15,7 @@ from ...geometry.coordinates import space_for, to_kind, to_space
 from ...geometry.search_vectors import search_vectors
 from ...types import DType, ExportCoordinates, Kind, VectorFormat
 from ..atomic import atomic_write, require_writable
+from ..together import write_together
 from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search
 from .formats.registry import Format, find, format_by_ending
 from .precision import PrecisionLoss, measure_loss, to_float32
@@ -133,8 +134,12 @@ def export(
     else:
         reach = as_read.quick_reach() if chosen.holds_reach else None
         vectors = rows_of(embedding, values, kind, virtual_root, reach, points)
-        with atomic_write(path) as temporary:
-            notes = chosen.write(vectors, temporary, path, **({"escape_formulas": True} if escape_formulas else {}))
+        files = [path] if chosen.beside is None else [path, chosen.beside(path)]
+        options = {"escape_formulas": True} if escape_formulas else {}
+        with write_together(*files) as temporaries:
+            notes = chosen.write(vectors, temporaries[0], path, **options)
+            if chosen.write_beside is not None:
+                chosen.write_beside(vectors, temporaries[1])
         notes += _left_out(vectors, chosen)
     flat = flat_search(embedding, values) if candidates is None else None
     warning = None if flat is None else flat.warning()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
+from ...atomic import cannot_write
 from ..arrow_table import from_table, to_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format
@@ -36,13 +37,20 @@ def read(source: VectorFile) -> Vectors:
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
     """A database with the tables ``embedding`` (node, label, parent, vector, ...) and ``embedding_info``."""
     duckdb = _duckdb()
-    with duckdb.connect(str(path)) as connection:
-        connection.register("exported", to_table(vectors))
-        connection.execute(f"create table {TABLE} as select * from exported")
-        connection.unregister("exported")
-        connection.execute(f"create table {TABLE}_info (key varchar, value varchar)")
-        rows = [[key, str(value)] for key, value in vectors.description().items()]
-        connection.executemany(f"insert into {TABLE}_info values (?, ?)", rows)
+    try:
+        with duckdb.connect(str(path)) as connection:
+            connection.register("exported", to_table(vectors))
+            connection.execute(f"create table {TABLE} as select * from exported")
+            connection.unregister("exported")
+            connection.execute(f"create table {TABLE}_info (key varchar, value varchar)")
+            rows = [[key, str(value)] for key, value in vectors.description().items()]
+            connection.executemany(f"insert into {TABLE}_info values (?, ?)", rows)
+            # On closing it DuckDB would leave in a log beside the file what does not fit on the disk, and say nothing.
+            connection.execute("checkpoint")
+    except duckdb.Error as error:
+        raise cannot_write(target, OSError(" ".join(str(error).split())[:200])) from error
+    finally:
+        path.with_name(path.name + ".wal").unlink(missing_ok=True)
     return [f"the table is called {TABLE}; {TABLE}_info says what its vectors are"]
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
-from ...atomic import atomic_write
 from ..arrays import read_names, require_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format
 
-__all__ = ["FORMATS", "names_file", "read", "sniff", "write"]
+__all__ = ["FORMATS", "names_file", "read", "sniff", "write", "write_names"]
 
 
 def names_file(path: Path) -> Path:
@@ -38,18 +37,20 @@ def read(source: VectorFile) -> Vectors:
 
 
 def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
-    """Write the array to `path`, and the names beside `target`, the place it will be renamed to."""
+    """Write the array to `path`, which will be renamed to `target`; the names will be beside that."""
     wrong = next((name for name in vectors.names if not name or len(name.splitlines()) != 1), None)
     if wrong is not None:
         raise InputError(
             f"the name {wrong!r} does not fit on one line, as npy needs: choose another format, such as csv"
         )
-    names = names_file(target)
-    with atomic_write(names) as temporary:
-        temporary.write_text("".join(f"{name}\n" for name in vectors.names), encoding="utf-8", newline="\n")
-        with open(path, "wb") as file:
-            np.save(file, vectors.values, allow_pickle=False)
-    return [f"the names are in {names}, one a line"]
+    with open(path, "wb") as file:
+        np.save(file, vectors.values, allow_pickle=False)
+    return [f"the names are in {names_file(target)}, one a line"]
 
 
-FORMATS = (Format("npy", sniff, read, write, beside=names_file),)
+def write_names(vectors: Vectors, path: Path) -> None:
+    """Write the names, one a line."""
+    path.write_text("".join(f"{name}\n" for name in vectors.names), encoding="utf-8", newline="\n")
+
+
+FORMATS = (Format("npy", sniff, read, write, beside=names_file, write_beside=write_names),)

@@ -48,6 +48,8 @@ class Format:
         Writes vectors to a path, which is renamed to a second one when all is well; returns sentences worth telling.
     beside
         The further file that comes with one of this format; None when there is none.
+    write_beside
+        Writes that file to a path; the two are renamed together.
     float64_format
         Which format to choose for float64, where this one has float32 only; None when it has both.
     holds_models
@@ -67,6 +69,7 @@ class Format:
     read: Callable[[VectorFile], Vectors]
     write: Callable[..., list[str]]
     beside: Callable[[Path], Path] | None = None
+    write_beside: Callable[[Vectors, Path], None] | None = None
     float64_format: VectorFormat | None = None
     holds_models: bool = False
     holds_reach: bool = False
