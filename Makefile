@@ -4,14 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 JS := tools/js
 
-.PHONY: demo test test-all fuzz fuzz-replay lint lint-js docs bench dist clean
+.PHONY: demo test test-all fuzz fuzz-replay lint lint-js docs bench dist lock audit clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("treeball needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
+# The exact versions of requirements-dev.txt, each with its hashes, where LOCKED=1 asks for them; .ci/run does.
+# Only what is not in there, torch and triton, then comes from pyproject.toml.
+LOCKED ?=
+
+$(VENV)/.locked: requirements-dev.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
+	@touch $@
+
 # One stamp per set of extras: a set is installed again when pyproject.toml changes.
-$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-%: pyproject.toml $(if $(LOCKED),$(VENV)/.locked) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
@@ -77,6 +85,19 @@ dist: $(VENV)/.installed-dist
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/twine check --strict dist/*
+
+# Writes requirements-dev.txt anew: the newest versions that pyproject.toml allows, for all systems and Pythons.
+# It names no index: each file is known by its hash, wherever it comes from.
+lock: $(VENV)/.installed-lock
+	printf '# Versions and hashes for development and CI, for LOCKED=1 make ...; written by make lock.\n' > $(VENV)/lock.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras --upgrade \
+	  --override tools/lock-overrides.txt --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  pyproject.toml >> $(VENV)/lock.txt
+	mv $(VENV)/lock.txt requirements-dev.txt
+
+# Known vulnerabilities of what requirements-dev.txt names. Where no database can be reached it says so, and is no failure.
+audit: $(VENV)/.installed-audit
+	$(BIN)/python tools/audit.py requirements-dev.txt || [ $$? -eq 3 ]
 
 clean:
 	rm -rf $(VENV) $(JS)/node_modules demo site build dist fuzz-findings .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
