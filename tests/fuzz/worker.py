@@ -53,7 +53,11 @@ def _tried(asked: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "folder" in asked:
         case = Case.read(Path(asked["folder"]))
     else:
-        case = find(asked["target"]).make(Dice(asked["seed"], asked["target"], asked["number"]))
+        try:
+            case = find(asked["target"]).make(Dice(asked["seed"], asked["target"], asked["number"]))
+        except Exception as error:  # a mistake of the fuzzing itself, not of the input before
+            Case(asked["target"], {}).write(folder)
+            return {"found": "no input", "where": _where(error), "said": traceback.format_exc()}
     case.write(folder)
     before = _memory()
     faulthandler.dump_traceback_later(0.95 * SECONDS)  # so that a hang tells where it hangs
