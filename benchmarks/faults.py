@@ -115,7 +115,7 @@ def _at_call(number: int, disturb: Callable[[Callable[[], Any]], None], mark: Pa
 
 def full_disk(shop: Workshop, command: Command, can_mount: bool) -> None:
     """A disk with one page more each time, until the command succeeds; without mounts, a limit on the size of files."""
-    pages, code = 0, 1
+    pages, code = (0 if can_mount else 1), 1  # what a command says is in a file, too, and needs room there
     while code:
         if can_mount:
             with mounted(shop.folder / "disk", size=1 << 30) as disk:
