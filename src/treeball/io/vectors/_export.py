@@ -14,7 +14,7 @@ from ...geometry import polar
 from ...geometry.coordinates import space_for, to_kind, to_space
 from ...geometry.search_vectors import search_vectors
 from ...types import DType, ExportCoordinates, Kind, VectorFormat
-from ..atomic import atomic_write, require_writable
+from ..atomic import require_writable
 from ..together import write_together
 from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search
 from .formats.registry import Format, find, format_by_ending
