@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,14 @@ def test_broken_and_foreign_snapshots_are_refused(recorded, tmp_path):
     for place in range(0, len(whole), max(len(whole) // 200, 1)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
         with contextlib.suppress(InputError):
+            load_frames(path, model.hierarchy)
+    with zipfile.ZipFile(frames.save(path)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for name in ("epoch.npy", "ill_node.npy"):  # an entry that is no array
+        with zipfile.ZipFile(path, "w") as archive:
+            for part, content in parts.items():
+                archive.writestr(part, b"no array" if part == name else content)
+        with pytest.raises(InputError, match="its arrays do not fit each other"):
             load_frames(path, model.hierarchy)
     frames.save(path)
     other = treeball.read([("a", "b")])

@@ -103,7 +103,7 @@ async def exchange(app, address, method="GET", body=b"", headers=None, pause=0.0
         "scheme": "http",
         "path": unquote(path),
         "raw_path": path.encode(),
-        "query_string": query.encode(),
+        "query_string": query.encode("utf-8", "surrogateescape"),
         "root_path": "",
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
         "client": ("127.0.0.1", 1),
@@ -356,6 +356,12 @@ def test_names_are_found_by_bisection(tmp_path):
 
 
 # ---- refusals ----
+
+
+def test_raw_bytes_in_an_address_are_refused(app):
+    """Not percent-encoded, as nobody sends them but who means harm."""
+    for place in ("/x", "/neighbors", "/info"):
+        refused(ask(app, f"{place}?\udcff"), 400, "UTF-8", "%C3%A4")
 
 
 @pytest.mark.parametrize(

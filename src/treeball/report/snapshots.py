@@ -101,7 +101,8 @@ def load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             if int(stored["version"]) != _VERSION:
                 raise InputError(f"{str(path)!r} was written by another version of treeball: fit the model again")
-            frames = Frames(**{one.name: stored[one.name] for one in fields(Frames)})
+            # What is no array in the archive comes as bytes.
+            frames = Frames(**{one.name: np.asarray(stored[one.name]) for one in fields(Frames)})
     except InputError:
         raise
     except Exception as error:  # an archive of arrays can be damaged in many ways

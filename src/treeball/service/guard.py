@@ -54,6 +54,8 @@ class Guard:
             return HTTPException(
                 414, f"the address is longer than {_LONGEST_ADDRESS:,} bytes: send names in the body of a POST"
             )
+        if not _is_utf8(scope["query_string"]):
+            return HTTPException(400, "the address is no UTF-8: write what is not ASCII in it as %C3%A4 and the like")
         if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > _MOST_IN_HEADERS:
             return HTTPException(431, f"the headers are longer than {_MOST_IN_HEADERS:,} bytes: send fewer")
         length = headers.get(b"content-length", b"0")
@@ -66,6 +68,14 @@ class Guard:
     def too_large(self) -> HTTPException:
         """The error of a body that is too large."""
         return HTTPException(413, f"a body has at most {self.settings.max_body:,} bytes: ask in several requests")
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Passage:
