@@ -244,3 +244,14 @@ def test_the_service_tells_scores_that_are_not_all_numbers(tmp_path, model):
     status, told = ask(application(treeball.load(path), folder), "/info")
     assert status == 200
     assert told["scores"]["sampled"]["interval_95"] == {"mean_rank": [1.0, None]}
+
+
+def test_a_model_that_is_read_as_a_hierarchy_is_checked_alike(tmp_path, model):
+    path = model.save(tmp_path / "model.parquet")
+    assert list(treeball.read(path).names) == NAMES
+    pq.write_table(pq.read_table(path), path, compression="none", row_group_size=2, use_dictionary=False)
+    assert list(treeball.read(path).names) == NAMES
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(0, "node", pa.array([*NAMES[:6], "ocelot"])), path)
+    with pytest.raises(InputError, match="is a model that was damaged or changed"):
+        treeball.read(path)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ....errors import InputError
 from ...model_columns import COLUMNS, METADATA_KEY, VECTORS_KEY, edges_of, names_of
+from ...model_hash import HASH_KEY, content_hash
 from ..memory import require_room, watched
 from ..relation import MISSING, Relation
 from ..settings import ReadSettings
@@ -53,7 +54,14 @@ def _relation_of_model(source: Source) -> Relation | None:
     metadata, there = file.schema_arrow.metadata or {}, file.schema_arrow.names
     if not (METADATA_KEY in metadata or VECTORS_KEY in metadata) or not {"node", "parent"} <= set(there):
         return None
-    table = _columns_of(source, [name for name in COLUMNS if name in there])
+    wanted = [name for name in COLUMNS if name in there]
+    if HASH_KEY in metadata:  # of all that the file says, so all of it is needed
+        table = _columns_of(source, there)
+        if content_hash(table, metadata.get(METADATA_KEY, b"")).encode() != metadata[HASH_KEY]:
+            raise InputError(f"{source.label} is a model that was damaged or changed: restore it, or fit it again")
+        table = table.select(wanted)
+    else:
+        table = _columns_of(source, wanted)
     described = json.loads(metadata.get(METADATA_KEY, b"{}"))
     virtual = described.get("virtual_root")
     names = names_of(table, described.get("names", "str"), virtual)
