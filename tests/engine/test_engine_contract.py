@@ -26,7 +26,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in .*:RuntimeWarn
 @pytest.fixture(params=ENGINES)
 def engine(request):
     if request.param == "interpreted":
-        pytest.importorskip("triton", reason="Triton is not installed, so its kernels cannot be interpreted")
+        # A torch for cards pins an older one, which confuses constants of a module with tensors.
+        pytest.importorskip("triton", "3.9", reason="kernels are interpreted by Triton 3.9 or later")
         if not why_no_card():
             pytest.skip("there is a card: its kernels are compiled, not interpreted")
         from treeball.engine.gpu.engine import GpuEngine
