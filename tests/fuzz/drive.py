@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from .case import Case
 __all__ = ["Finding", "Run", "Worker"]
 
 # Compiling is no hang: what seems to hang is tried again with so much time, and then once more.
-_PREPARE_SECONDS = 300.0
+_PREPARE_SECONDS = 900.0
 _PATIENCE_SECONDS = 60.0
 
 
@@ -151,11 +152,10 @@ class Run:
 
     def go(self, seconds: float, jobs: int, most: int | None = None) -> None:
         """Try inputs for some seconds, not counting those until the first is tried; `most` of each target at most."""
-        threads = [threading.Thread(target=self._work, args=(seconds, most, job)) for job in range(jobs)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(jobs) as pool:
+            turns = [pool.submit(self._work, seconds, most, job) for job in range(jobs)]
+        for turn in turns:
+            turn.result()  # a worker that could not work is no run without findings
 
     def _work(self, seconds: float, most: int | None, job: int) -> None:
         """The turns of one worker: all targets in turn, beginning with another one for each worker."""

@@ -73,6 +73,12 @@ def test_a_run_counts_its_inputs_and_keeps_each_finding_once(impatient, tmp_path
 
 
 @pytest.mark.slow
+def test_a_worker_that_cannot_work_is_no_run_without_findings(monkeypatch, tmp_path):
+    monkeypatch.setattr("tests.fuzz.drive._PREPARE_SECONDS", 0.0)
+    with pytest.raises(RuntimeError, match="mischief could not be made ready"):
+        Run(0, ["mischief"], tmp_path).go(1.0, 1)
+
+
 def test_an_input_is_made_smaller_as_long_as_the_same_is_found():
     small = shrunk(Case("mischief", {"input": b"  \n raise   " + b"x" * 300}, {"of no": "use"}), tries=100)
     assert small == mischief(b"raise")
