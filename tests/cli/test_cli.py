@@ -166,7 +166,7 @@ def test_doctor_lists_every_extra_with_its_libraries(capsys, monkeypatch):
     import treeball.cli.doctor as module
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-    for_developers = {"test", "lint", "docs", "bench", "dist"}
+    for_developers = {"test", "lint", "docs", "bench", "dist", "lock", "audit"}
     declared = {
         extra: {re.split("[>=;]", library)[0].lower() for library in libraries}
         for extra, libraries in project["optional-dependencies"].items()

@@ -102,8 +102,8 @@ def answers(text: str) -> list[str]:
 def test_the_page_has_every_script() -> None:
     assert set(SHOWN) == set(STORIES)
     linked = set(re.findall(r"\]\(examples/(\w+)\.py\)", PAGE))
-    # The one that is not here is shown on the page about torch.
-    assert linked == {path.stem for path in (DOCS / "examples").glob("*.py")} - {"joint_learning"}
+    # Those that are not here are shown on the page about torch.
+    assert linked == {path.stem for path in (DOCS / "examples").glob("*.py")} - {"joint_learning", "class_prototypes"}
 
 
 def test_the_page_shows_code_of_the_scripts() -> None:

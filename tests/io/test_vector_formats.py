@@ -30,6 +30,8 @@ def vectors():
 
 def written(vectors, name, folder):
     path = folder / "vectors"
+    if find(name).write_beside is not None:
+        find(name).write_beside(vectors, find(name).beside(path))
     return path, find(name).write(vectors, path, path)
 
 
