@@ -16,6 +16,7 @@ from tests.model_files import earlier, rewritten
 from treeball import Embedding, Hierarchy, InputError
 from treeball.embedding import Provenance
 from treeball.io.model_columns import METADATA_KEY
+from treeball.io.model_file import is_model
 
 SEED, FLIPS = 20240611, 3_000
 NAMES = ["animal", "dog", "cat", "poodle", "tabby é", "beagle", "lynx"]
@@ -212,6 +213,12 @@ def test_numbers_that_earlier_versions_wrote_are_read_as_none(tmp_path, model):
     made = treeball.load(earlier(rewritten(model.save(tmp_path / "model.parquet"), change))).provenance
     assert made.loss is None
     assert made.scores["sampled"]["interval_95"] == {"mean_rank": [1.0, None]}
+
+
+def test_a_name_of_a_column_that_is_no_text_makes_no_model(tmp_path, model):
+    path = model.save(tmp_path / "model.parquet")
+    path.write_bytes(path.read_bytes().replace(b"parent", b"par\xee\xeent"))
+    assert not is_model(path)
 
 
 def test_a_model_whose_hash_is_gone_or_wrong_is_refused(tmp_path, model):

@@ -133,3 +133,18 @@ def test_sizes_that_word2vec_files_cannot_have(data: bytes, tmp_path: Path) -> N
     for format in (None, "word2vec", "word2vec-binary"):
         with pytest.raises(InputError):
             read_vectors(path, format)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("json", b'{"a": ' + b"[" * 100_000),
+        ("csv", b'name,v1,v2\n"' + b"x" * 200_000 + b'",1,2\nb,1\n'),
+        ("safetensors", (200_000).to_bytes(8, "little") + b"[" * 200_000),
+    ],
+)
+def test_depths_and_lengths_that_parsers_do_not_take_are_refused(name, content, tmp_path):
+    path = tmp_path / "vectors"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="vectors"):
+        find(name).read(VectorFile(path, content))

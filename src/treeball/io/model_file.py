@@ -126,7 +126,7 @@ def is_model(path: Path) -> bool:
     """Whether `path` looks like a saved model: a Parquet file whose metadata says so."""
     try:
         return METADATA_KEY in (pq.read_schema(path).metadata or {})
-    except (OSError, pa.ArrowException):
+    except (OSError, ValueError, pa.ArrowException):
         return False
 
 

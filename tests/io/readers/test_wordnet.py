@@ -120,3 +120,10 @@ def test_the_installed_wordnet() -> None:
     assert (verbs.n_nodes, verbs.n_edges) == (13_542, 13_541)
     mammals = edges_of(read("example:mammals"))
     assert mammals <= edges_of(nouns)
+
+
+def test_a_number_of_pointers_that_the_line_has_not_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.noun").write_text(LICENCE + "00000100 03 n 01 entity 0 999999999999 @ 00000100 n 0000 | all  \n")
+    (tmp_path / "index.noun").write_text(LICENCE + "entity n 1 1 ~ 1 0 00000100  \n")
+    with pytest.raises(InputError, match="line 2: not a WordNet synset"):
+        read(tmp_path)

@@ -140,6 +140,8 @@ def _hypernyms(path: Path, data: bytes, names: dict[bytes, str], kind: str, lett
             words = int(cells[3], 16)
             start = 4 + 2 * words
             count = int(cells[start])
+            if not 0 <= 4 * count < len(cells) - start:
+                raise IndexError(count)
             listed = [cells[start + 1 + 4 * i : start + 5 + 4 * i] for i in range(count)]
             above = [
                 names[offset]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections.abc import Sequence
@@ -118,14 +119,15 @@ def _fault(
 ) -> str:
     """The line at fault, which a fast parser does not tell."""
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace", newline=""), delimiter=separator)
-    for place, cells in enumerate(reader):
-        if not cells or (place == 0 and has_header):
-            continue
-        if len(cells) != width:
-            return f"{label}, line {reader.line_num}: {len(cells)} columns where {width} belong"
-        wrong = next((cells[i] for i in numbers if not reads_as_number(cells[i])), None)
-        if wrong is not None:
-            return f"{label}, line {reader.line_num}: {wrong!r} is not a number"
+    with contextlib.suppress(csv.Error):  # a cell may be too long for it
+        for place, cells in enumerate(reader):
+            if not cells or (place == 0 and has_header):
+                continue
+            if len(cells) != width:
+                return f"{label}, line {reader.line_num}: {len(cells)} columns where {width} belong"
+            wrong = next((cells[i] for i in numbers if not reads_as_number(cells[i])), None)
+            if wrong is not None:
+                return f"{label}, line {reader.line_num}: {wrong!r} is not a number"
     return f"{label} cannot be read as a table of vectors: {' '.join(str(error).split())[:120]}"
 
 

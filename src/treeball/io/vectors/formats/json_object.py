@@ -24,7 +24,7 @@ def read(source: VectorFile) -> Vectors:
     label = source.label
     try:
         record = json.loads(source.data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{label} is not valid JSON: {error}") from None
     if not isinstance(record, dict) or not record:
         raise InputError(f"{label} is no JSON object of vectors: give {{'names': [...], 'vectors': [[...], ...]}}")

@@ -41,7 +41,7 @@ def read(source: VectorFile) -> Vectors:
         values = np.frombuffer(data[begin:stop], _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
         stored = json.loads(metadata["names"]) if "names" in metadata else None
         parents, labels, synonyms = (json.loads(metadata.get(key, "null")) for key in ("parents", "labels", "synonyms"))
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError(f"{label} is damaged or no safetensors file: {' '.join(str(error).split())[:100]}") from None
     require_table(values, label)
     known = stored if source.names is None and stored is not None else read_names(source.names, label, len(values))

@@ -1,4 +1,4 @@
-"""scikit-learn: a hierarchy's categories as features. The rest of treeball never imports this."""
+"""HierarchyEmbedder: names of nodes as features for ordinary estimators."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from .embedding import Embedding
-from .errors import InputError, MissingExtraError
-from .types import Coordinates
-
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted
-except ImportError:
-    raise MissingExtraError("scikit-learn", "sklearn", "treeball.sklearn") from None
+from ..embedding import Embedding
+from ..errors import InputError
+from ..types import Coordinates
 
 __all__ = ["HierarchyEmbedder"]
 
@@ -82,8 +78,8 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def _embed(self, source: Any) -> Embedding:
-        from .io.model_file import is_model, load
-        from .methods._fit import fit
+        from ..io.model_file import is_model, load
+        from ..methods._fit import fit
 
         if isinstance(source, Embedding):
             return source
@@ -116,7 +112,7 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features, v1, v2, ... for tangent vectors, after the column's name where columns are several."""
-        from .geometry.coordinates import column_names, to_kind
+        from ..geometry.coordinates import column_names, to_kind
 
         check_is_fitted(self, "embedding_")
         embedding = self.embedding_
@@ -142,7 +138,7 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def _features(self) -> NDArray[np.float64]:
         """Vectors of all nodes, and a last row of zeros for names that are none."""
-        from .geometry.coordinates import to_kind
+        from ..geometry.coordinates import to_kind
 
         values, _ = to_kind(self.embedding_.vectors, self.embedding_.space, self._coordinates())
         return np.vstack([values, np.zeros(values.shape[1])])
