@@ -67,6 +67,7 @@ def import_(
         missing=missing,
         names=names_file,
         objective=objective,
+        max_memory=reading.max_memory,
     )
     imported = embedding.provenance.imported or {}
     for note in imported["notes"]:

@@ -28,9 +28,12 @@ from ..workers import apart
 from .atomic import atomic_write
 from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of, rows_of
 from .model_hash import HASH_KEY, content_hash
+from .parquet_table import read_columns
+from .readers.memory import memory_budget, require_room
 
 FORMAT_VERSION = 3
 _FIRST_WITH_HASH = 3
+_COPIES = 2  # of the table, besides itself, while a model is made of it
 # What the metadata say of the file itself; the rest is the provenance.
 _OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root")
 _REMEDY = "restore it or make a model with  treeball fit FILE -o MODEL"
@@ -102,7 +105,15 @@ def load(path: str | os.PathLike[str]) -> Embedding:
 
 
 def open_model(path: Path) -> ModelFile:
-    """Read and check a model file; InputError with one sentence for anything else, and for a damaged one."""
+    """Read and check a model file; InputError with one sentence for anything else, and for a damaged one.
+
+    It may take as much memory as reading does by default.
+    """
+    with memory_budget("auto", str(path), can_be_set=False):
+        return _open_model(path)
+
+
+def _open_model(path: Path) -> ModelFile:
     table = _read_table(path)
     metadata = table.schema.metadata or {}
     if METADATA_KEY not in metadata:
@@ -144,11 +155,13 @@ def _read_table(path: Path) -> pa.Table:
             raise InputError(
                 f"{str(path)!r} is not a treeball model (not a Parquet file); make one with  treeball fit FILE -o MODEL"
             )
-        table = apart(pq.ParquetFile(path, page_checksum_verification=True).read)
-        table.validate(full=True)
-        return table
-    except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
+        table = read_columns(path)
+    except (InputError, MemoryError):
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; {_REMEDY}") from error
+    require_room(_COPIES * table.nbytes)
+    return table
 
 
 def _from_table(table: pa.Table, text: bytes, saved_hash: bytes | None) -> ModelFile:

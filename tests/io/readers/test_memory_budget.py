@@ -139,3 +139,11 @@ def test_paths_whose_labels_hold_the_separator_stay_apart() -> None:
     tree = {"a": {"b > c": {"x": {}}}, "a > b": {"c": {"x": {}}}, "é": {"x": {}}}
     names = list(read(tree).names)
     assert len(set(names)) == len(names) == 9
+
+
+def test_every_encoding_of_names_in_parquet_is_read() -> None:
+    table = pa.table({"child": ["a", "ab", "abc"], "parent": ["r", "a", "ab"]})
+    for encoding in ("PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"):
+        out = io.BytesIO()
+        pq.write_table(table, out, use_dictionary=False, column_encoding=dict.fromkeys(table.column_names, encoding))
+        assert set(read(out.getvalue()).names) == {"a", "ab", "abc", "r"}, encoding

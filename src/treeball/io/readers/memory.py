@@ -1,11 +1,12 @@
 """How much memory reading may take: a budget that is checked while reading, so that no small file fills the machine.
 
 Counted is what the process has grown by since reading began. Steps that run outside of Python, and cannot be watched
-while they run, say before what they are about to take.
+while they run, say before what they are about to take; where nobody can say, the system is asked to refuse more.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -14,12 +15,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from ...errors import InputError
 from .hints import setting
 
-__all__ = ["EVERY", "bytes_of", "memory_budget", "require_room", "text_size", "watched"]
+__all__ = ["EVERY", "all_of", "bytes_of", "held", "json_size", "memory_budget", "require_room", "text_size", "watched"]
 
 _T = TypeVar("_T")
 EVERY = 8_192
@@ -27,6 +29,9 @@ EVERY = 8_192
 _SHARE = 0.5
 _UNKNOWN = 8 << 30  # taken for the memory of a machine that does not tell
 _SMALLEST = 1 << 24
+_PIECE = 1 << 22
+_FOR_THREADS = 1 << 28  # threads that start reserve room that they do not use
+_BYTES_PER_JSON_VALUE = 100
 _SIZE = re.compile(r"(\d++(?:\.\d++)?)\s*+([kmgt]?)(i?)b?", re.IGNORECASE)
 _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -36,9 +41,11 @@ class _Budget:
     label: str
     limit: int
     before: int
+    can_be_set: bool
 
 
 _current: ContextVar[_Budget | None] = ContextVar("memory budget", default=None)
+_one_limit = Lock()
 
 
 def bytes_of(text: str) -> int:
@@ -56,12 +63,15 @@ def bytes_of(text: str) -> int:
 
 
 @contextmanager
-def memory_budget(limit: str, label: str) -> Iterator[None]:
-    """Hold what is read inside to ``limit``; ``label`` is what is read. Inside of another budget that one goes on."""
+def memory_budget(limit: str, label: str, *, can_be_set: bool = True) -> Iterator[None]:
+    """Hold what is read inside to ``limit``; ``label`` is what is read. Inside of another budget that one goes on.
+
+    ``can_be_set`` says whether there is a setting for the limit, which the refusal then names.
+    """
     if _current.get() is not None:
         yield
         return
-    budget = _Budget(label, bytes_of(limit), _resident())
+    budget = _Budget(label, bytes_of(limit), _resident(), can_be_set)
     token = _current.set(budget)
     try:
         yield
@@ -76,6 +86,41 @@ def require_room(more: int = 0) -> None:
     budget = _current.get()
     if budget is not None and _resident() - budget.before + more > budget.limit:
         raise _refusal(budget)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Let the system refuse memory beyond the budget, for compiled code that unpacks what nobody can measure before.
+
+    The limit is one of the whole process, so one such step is done at a time, and it ends with the step. It is a
+    coarse one: what was reserved before and not used may be taken besides, with Arrow a gigabyte. Systems that have
+    no such limit go on without.
+    """
+    budget = _current.get()
+    reserved = _reserved()
+    if budget is None or reserved is None:
+        yield
+        return
+    import resource
+
+    with _one_limit:
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = reserved + _FOR_THREADS + max(budget.limit - (_resident() - budget.before), 0)
+        limits = [limit for limit in (soft, hard, wanted) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def all_of(stream: Any) -> bytes:
+    """All bytes of a stream, which may be without end, piece by piece within the budget."""
+    whole = io.BytesIO()
+    while piece := stream.read(_PIECE):
+        whole.write(piece)
+        require_room()
+    return whole.getvalue()
 
 
 def watched(items: Iterable[_T], every: int = EVERY) -> Iterator[_T]:
@@ -93,9 +138,20 @@ def text_size(data: bytes) -> int:
     return len(data) * (4 if any(data.find(lead) >= 0 for lead in range(0xF0, 0xF5)) else 2)
 
 
+def json_size(text: str | bytes) -> int:
+    """Bytes that JSON takes when it is parsed, by the marks that its values stand behind."""
+    marks = [text.count(mark) for mark in ",:[{"] if isinstance(text, str) else [text.count(mark) for mark in b",:[{"]
+    return len(text) + _BYTES_PER_JSON_VALUE * sum(marks)
+
+
 def _refusal(budget: _Budget) -> InputError:
     size = budget.limit
     shown = f"{size / 1e9:,.1f} GB" if size >= 10**9 else f"{size / 1e6:,.0f} MB"
+    if not budget.can_be_set:
+        return InputError(
+            f"reading {budget.label} takes more than {shown} of memory, half of what there is: it is damaged, or needs "
+            "a larger machine"
+        )
     double = f"{max(2 * size // 10**6, 1):.0f}MB" if size < 10**9 else f"{-(-2 * size // 10**9):.0f}GB"
     return InputError(
         f"reading {budget.label} takes more than {shown} of memory; if the file is as it should be, allow more with "
@@ -110,6 +166,15 @@ def _resident() -> int:
             return int(file.read().split()[1]) * _page_size()
     except (OSError, ValueError, IndexError):
         return _largest()
+
+
+def _reserved() -> int | None:
+    """Memory that the process may write to, used or not, where the system counts it and can limit it."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[5]) * _page_size()
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _largest() -> int:

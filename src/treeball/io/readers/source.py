@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import sys
@@ -17,7 +16,7 @@ import pyarrow as pa
 from ...errors import InputError
 from ...words import count
 from .hints import setting
-from .memory import require_room, text_size
+from .memory import all_of, require_room, text_size
 from .workbook import is_workbook, sheet_as_csv
 
 _CODECS = {
@@ -49,7 +48,6 @@ _OBO_STANZA = re.compile(rb"(?m)^\[Term\]\s*$")
 _BANNER = re.compile(
     rb"(?:[ \t]*+[\r\n]++|#[^\r\n]*+(?:[\r\n]++|\Z)|<!--(?:[^\-]|-(?!->))*+-->|<\?(?:[^?]|\?(?!>))*+\?>)*+"
 )
-_PIECE = 1 << 22
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x1c\x1d\x1e\x1f\x85")
 
 
@@ -141,11 +139,11 @@ def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
         content = given.read()
         return label, None, content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
     if given == "-":
-        return "standard input", None, _all_of(sys.stdin.buffer)
+        return "standard input", None, all_of(sys.stdin.buffer)
     path = Path(given)
     try:
         with open(path, "rb", buffering=0) as file:
-            return str(given), path, _all_of(file)
+            return str(given), path, all_of(file)
     except FileNotFoundError:
         raise InputError(f"{given} does not exist: check the path{_similar(path)}") from None
     except IsADirectoryError:
@@ -156,15 +154,6 @@ def _raw_bytes(given: Any) -> tuple[str, Path | None, bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{given!s:.200} cannot be opened: {reason}; check the path and its permissions") from None
-
-
-def _all_of(stream: Any) -> bytes:
-    """All bytes of a stream, which may be without end, piece by piece within the budget of memory."""
-    whole = io.BytesIO()
-    while piece := stream.read(_PIECE):
-        whole.write(piece)
-        require_room()
-    return whole.getvalue()
 
 
 def _similar(path: Path) -> str:
@@ -190,7 +179,7 @@ def _decompress(raw: bytes, label: str) -> bytes:
         return _refuse_archive(raw, label)
     try:
         with pa.CompressedInputStream(pa.BufferReader(raw), codec) as stream:
-            data = _all_of(stream)
+            data = all_of(stream)
     except (OSError, ValueError, EOFError) as error:
         if "truncated" in str(error).lower():
             raise InputError(f"{label} is a truncated {codec} file: copy or download it again") from None

@@ -36,6 +36,7 @@ def import_vectors(
     missing: Missing = "error",
     names: str | Path | None = None,
     objective: Objective = "parents",
+    max_memory: str = "auto",
 ) -> Embedding:
     """Make an embedding from vectors in a file and a hierarchy.
 
@@ -57,6 +58,8 @@ def import_vectors(
         File of names, one a line, for an array that comes without.
     objective
         What the vectors were trained for, which is what :func:`treeball.evaluate` measures by default.
+    max_memory
+        Most memory that reading the vectors may take, such as 4GB; ``"auto"`` is half of what the machine has.
 
     Returns
     -------
@@ -65,7 +68,8 @@ def import_vectors(
         file of vectors holds, is put at the origin.
     """
     _require_choices(format=format, geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
-    vectors, chosen, digest = read_vectors(Path(source), format, None if names is None else Path(names))
+    beside = None if names is None else Path(names)
+    vectors, chosen, digest = read_vectors(Path(source), format, beside, str(max_memory))
     return embedding_of(
         vectors,
         hierarchy,

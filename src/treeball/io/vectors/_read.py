@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ...types import VectorFormat
+from ..readers.memory import all_of, memory_budget, watched
 from .formats.registry import find, format_names
 from .vectors import VectorFile, Vectors
 
@@ -19,11 +20,17 @@ _A_GUESS = 0.5
 
 
 def read_vectors(
-    path: Path, format: VectorFormat | None = None, names: Path | None = None
+    path: Path, format: VectorFormat | None = None, names: Path | None = None, max_memory: str = "auto"
 ) -> tuple[Vectors, VectorFormat, str]:
     """Vectors of a file, the format they were read as, and the SHA-256 of the file."""
+    with memory_budget(max_memory, str(path)):
+        return _read_vectors(path, format, names)
+
+
+def _read_vectors(path: Path, format: VectorFormat | None, names: Path | None) -> tuple[Vectors, VectorFormat, str]:
     try:
-        data = path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            data = all_of(file)
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}: check the path") from None
     except IsADirectoryError:
@@ -36,7 +43,7 @@ def read_vectors(
     if not len(vectors.names):
         raise InputError(f"{source.label} holds no vectors")
     seen: dict[str, int] = {}
-    for row, name in enumerate(vectors.names):
+    for row, name in watched(enumerate(vectors.names)):
         if seen.setdefault(name, row) != row:
             raise InputError(
                 f"{source.label} has two vectors for {name!r}, in rows {seen[name] + 1} and {row + 1}: keep one"

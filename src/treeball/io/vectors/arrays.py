@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ..readers.memory import all_of, require_room, text_size
 
 __all__ = ["read_names", "require_table"]
+
+_BYTES_PER_NAME = 60
 
 
 def require_table(values: Any, label: str) -> None:
@@ -22,7 +25,10 @@ def read_names(path: Path | None, label: str, count: int) -> list[str]:
         where = "" if path is None else f" {str(path)!r}"
         raise InputError(f"{label} holds no names, and there is no file{where} with them: give one with --names-file")
     try:
-        names = path.read_text(encoding="utf-8-sig").splitlines()
+        with open(path, "rb", buffering=0) as file:
+            data = all_of(file)
+        require_room(2 * text_size(data) + _BYTES_PER_NAME * data.count(b"\n"))
+        names = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise InputError(f"{str(path)!r} is not UTF-8: save the names as UTF-8 text, one a line") from None
     if len(names) != count:

@@ -12,9 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ..readers.memory import require_room
 from .vectors import Vectors, as_kind
 
 __all__ = ["from_table", "to_table"]
+
+_BYTES_PER_NAME = 60
 
 
 def to_table(vectors: Vectors) -> pa.Table:
@@ -51,6 +54,7 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
         raise InputError(
             f"{label} has the columns {', '.join(kinds)}: one of text and one of lists of numbers belong there"
         )
+    require_room(2 * table.nbytes + _BYTES_PER_NAME * sum(_texts_in(table[name]) for name in kinds))
     column = table[vector].combine_chunks()
     lengths = set(np.unique(column.value_lengths().to_numpy(zero_copy_only=False)).tolist()) if len(column) else set()
     if len(lengths) != 1 or column.null_count:
@@ -69,6 +73,13 @@ def from_table(table: pa.Table, info: dict[str, Any], label: str) -> Vectors:
     if "synonyms" in kinds and _holds_text(kinds["synonyms"]):
         synonyms = [some or [] for some in table["synonyms"].to_pylist()]
     return Vectors(names, values, coordinates, parents, labels=labels, synonyms=synonyms)
+
+
+def _texts_in(column: pa.ChunkedArray) -> int:
+    """Texts in a column, or in its lists, which become objects of Python."""
+    if _holds_text(column.type):
+        return sum(len(chunk.values) for chunk in column.chunks)
+    return len(column) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else 0
 
 
 def _holds_text(kind: pa.DataType) -> bool:

@@ -7,19 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ....errors import InputError
 from ...model_columns import COLUMNS, METADATA_KEY, VECTORS_KEY, edges_of, names_of
 from ...model_hash import HASH_KEY, content_hash
-from ..memory import require_room, watched
+from ...parquet_table import read_columns
+from ..memory import held, watched
 from ..relation import MISSING, Relation
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables.arrow_table import choose_roles, names_no_parents, relation_of_table
 from ..tables.columns import Roles
-
-_BYTES_PER_CELL = 8
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:
@@ -36,7 +34,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             table, roles = _parquet(source, settings)
         else:
             table = _arrow(source)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # damaged containers raise many kinds
         reason = " ".join(str(error).split())[:100]
@@ -56,12 +54,12 @@ def _relation_of_model(source: Source) -> Relation | None:
         return None
     wanted = [name for name in COLUMNS if name in there]
     if HASH_KEY in metadata:  # of all that the file says, so all of it is needed
-        table = _columns_of(source, there)
+        table = read_columns(source.data, there)
         if content_hash(table, metadata.get(METADATA_KEY, b"")).encode() != metadata[HASH_KEY]:
             raise InputError(f"{source.label} is a model that was damaged or changed: restore it, or fit it again")
         table = table.select(wanted)
     else:
-        table = _columns_of(source, wanted)
+        table = read_columns(source.data, wanted)
     described = json.loads(metadata.get(METADATA_KEY, b"{}"))
     virtual = described.get("virtual_root")
     names = names_of(table, described.get("names", "str"), virtual)
@@ -85,46 +83,12 @@ def _relation_of_model(source: Source) -> Relation | None:
 
 def _arrow(source: Source) -> pa.Table:
     """The table of an Arrow file, batch by batch: compressed ones may be far larger than the file."""
-    file = pa.ipc.open_file(source.data)
-    batches = watched((file.get_batch(i) for i in range(file.num_record_batches)), every=1)
-    table = pa.Table.from_batches(list(batches), file.schema)
-    table.validate(full=True)
+    with held():
+        file = pa.ipc.open_file(source.data)
+        batches = watched((file.get_batch(i) for i in range(file.num_record_batches)), every=1)
+        table = pa.Table.from_batches(list(batches), file.schema)
+        table.validate(full=True)
     return table
-
-
-def _columns_of(source: Source, columns: list[str]) -> pa.Table:
-    """Columns of a Parquet file. A text of many rows is stored once: its copies are counted before they are made."""
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(pa.BufferReader(source.data))
-    metadata, schema = file.metadata, file.schema_arrow
-    # What it says of single columns is left alone: asking for it in a damaged file ends the process.
-    stored = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    require_room(metadata.num_rows * len(columns) * _BYTES_PER_CELL + stored)
-    texts = [name for name in columns if pa.types.is_string(schema.field(schema.names.index(name)).type)]
-    file = pq.ParquetFile(pa.BufferReader(source.data), read_dictionary=texts)
-    table = file.read(columns=columns)
-    # A damaged file may hold offsets beyond its end, and whatever used them would crash.
-    table.validate(full=True)
-    require_room(2 * sum(_decoded_size(chunk) for column in table.columns for chunk in column.chunks))
-    return table.cast(pa.schema([_decoded(field) for field in table.schema], table.schema.metadata))
-
-
-def _is_stored_once(kind: pa.DataType) -> bool:
-    """Whether a column has its texts in a dictionary, which is how they were asked for, not what they are."""
-    return bool(
-        pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | pa.types.is_string(kind.value_type)
-    )
-
-
-def _decoded(field: pa.Field) -> pa.Field:
-    return field.with_type(field.type.value_type) if _is_stored_once(field.type) else field
-
-
-def _decoded_size(chunk: pa.Array) -> int:
-    if not _is_stored_once(chunk.type):
-        return 0
-    return int(pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0)
 
 
 def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles | None]:
@@ -134,7 +98,7 @@ def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles | 
     file = pq.ParquetFile(pa.BufferReader(source.data))
     header = file.schema_arrow.names
     if names_no_parents(header, settings):
-        return _columns_of(source, header), None
+        return read_columns(source.data, header), None
     roles = choose_roles(header, [file.schema_arrow.field(i).type for i in range(len(header))], settings, source.label)
     used = [i for i in (roles.child, roles.parent, roles.weight, roles.label) if i is not None]
     wanted = list(dict.fromkeys(header[i] for i in sorted(used)))
@@ -146,4 +110,4 @@ def _parquet(source: Source, settings: ReadSettings) -> tuple[pa.Table, Roles | 
         weight=None if roles.weight is None else place[roles.weight],
         label=None if roles.label is None else place[roles.label],
     )
-    return _columns_of(source, wanted), chosen
+    return read_columns(source.data, wanted), chosen

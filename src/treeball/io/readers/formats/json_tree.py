@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import Any
 
 from ....errors import InputError
-from ..memory import require_room
+from ..memory import json_size, require_room
 from ..objects.nested import Number, interpret, mapping_of, relation_of_pairs
 from ..relation import Relation
 from ..sample import Sample, split_lines
@@ -18,7 +17,6 @@ from ..tables.records import are_records, relation_of_records
 
 _OPENING = re.compile(r"^\s*(?:\{\s*(?:\"|\}|$)|\[\s*(?:[\"\[{\]]|-?\d|true|false|null|$))")
 
-_BYTES_PER_VALUE = 100
 _MOST_TRIED = 1 << 18
 _DECODER = json.JSONDecoder(object_pairs_hook=mapping_of, parse_int=Number, parse_float=Number, parse_constant=Number)
 
@@ -71,8 +69,7 @@ def _read_lines(source: Source, settings: ReadSettings) -> Relation:
 
 
 def _loads(text: str) -> Any:
-    values = sum(text.count(mark) for mark in ",:[{")
-    require_room(sys.getsizeof(text) + _BYTES_PER_VALUE * values)
+    require_room(json_size(text))
     return _DECODER.decode(text)
 
 

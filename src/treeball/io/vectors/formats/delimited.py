@@ -17,6 +17,7 @@ from ....errors import InputError
 from ....geometry.coordinates import column_names, kind_of_columns
 from ....types import VectorFormat
 from ....workers import apart
+from ...readers.memory import held, require_room
 from ...spreadsheet import escaped, restored
 from ..vectors import VectorFile, Vectors, reads_as_number
 from .registry import Format
@@ -24,6 +25,8 @@ from .registry import Format
 __all__ = ["FORMATS", "read", "sniff", "write"]
 
 _SEPARATORS: dict[VectorFormat, str] = {"csv": ",", "tsv": "\t"}
+_BYTES_PER_COLUMN = 5_000
+_BYTES_PER_NAME = 200
 _NODE_COLUMN, _LABEL_COLUMN, _PARENT_COLUMN, _REACH_COLUMN = "node", "label", "parent", "reach"
 
 
@@ -38,6 +41,8 @@ def sniff(data: bytes, *, separator: str) -> float:
 def read(source: VectorFile, *, separator: str) -> Vectors:
     """Vectors of a table: names in the first column, maybe ones headed label, parent, reach, numbers in the others."""
     data, label = source.data, source.label
+    end = data.find(b"\n")
+    require_room(_BYTES_PER_COLUMN * (data.count(separator.encode(), 0, len(data) if end < 0 else end) + 1))
     header, has_header = _header(data, label, separator)
     labels, parents, reach = (
         header.index(name, 1) if has_header and name in header[1:] else None
@@ -52,14 +57,16 @@ def read(source: VectorFile, *, separator: str) -> Vectors:
     types = {place: pa.float64() for place in places} | {places[0]: pa.string()}
     types |= {places[i]: pa.string() for i in (labels, parents) if i is not None}
     try:
-        table = arrow_csv.read_csv(
-            io.BytesIO(data),
-            arrow_csv.ReadOptions(column_names=places, skip_rows=int(has_header)),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=types, null_values=[]),
-        )
+        with held():
+            table = arrow_csv.read_csv(
+                io.BytesIO(data),
+                arrow_csv.ReadOptions(column_names=places, skip_rows=int(has_header)),
+                arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                arrow_csv.ConvertOptions(column_types=types, null_values=[]),
+            )
     except pa.ArrowInvalid as error:
         raise InputError(_fault(data, label, separator, len(header), numbers, has_header, error)) from None
+    require_room(table.nbytes + _BYTES_PER_NAME * len(table))
     values = np.column_stack([table[places[i]].to_numpy() for i in numbers])
     names = _texts(table[places[0]])
     return Vectors(

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ...atomic import cannot_write
+from ...readers.memory import held
 from ..arrow_table import from_table, to_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format
@@ -25,10 +26,12 @@ def read(source: VectorFile) -> Vectors:
     """The table ``embedding`` of a DuckDB database."""
     duckdb = _duckdb()
     try:
-        with duckdb.connect(str(source.path), read_only=True) as connection:
+        with duckdb.connect(str(source.path), read_only=True) as connection, held():
             table = connection.sql(f"select * from {TABLE}").to_arrow_table()
             info = dict(connection.execute(f"select key, value from {TABLE}_info").fetchall())
-    except duckdb.Error as error:
+    except (duckdb.Error, OSError) as error:
+        if "out of memory" in str(error).lower():
+            raise MemoryError from None
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{source.label!r} has no readable tables {TABLE} and {TABLE}_info: {reason}") from None
     return from_table(table, info, source.label)

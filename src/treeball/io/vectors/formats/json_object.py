@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
+from ...readers.memory import json_size, require_room
 from ..vectors import VectorFile, Vectors, as_kind, checked_parents, checked_texts
 from .registry import Format
 
@@ -22,6 +23,7 @@ def sniff(data: bytes) -> float:
 def read(source: VectorFile) -> Vectors:
     """An object with names and vectors as `write` writes it, or simply {name: vector}."""
     label = source.label
+    require_room(json_size(source.data))
     try:
         record = json.loads(source.data)
     except (ValueError, RecursionError) as error:

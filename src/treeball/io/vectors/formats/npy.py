@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
+from ...readers.memory import require_room
 from ..arrays import read_names, require_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format
@@ -27,8 +28,9 @@ def sniff(data: bytes) -> float:
 
 def read(source: VectorFile) -> Vectors:
     """An array of shape (n, width), and its names from the file that was given or the one beside it."""
+    require_room(len(source.data))
     try:
-        values = np.load(io.BytesIO(source.data), allow_pickle=False)
+        values = np.lib.format.read_array(io.BytesIO(source.data), allow_pickle=False)
     except Exception as error:  # a damaged header is parsed as Python, and fails in many ways
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{source.label} cannot be read as an npy array: {reason}") from None

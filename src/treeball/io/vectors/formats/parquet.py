@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from ....errors import InputError
 from ....types import Kind
 from ...model_columns import VECTORS_KEY
+from ...parquet_table import read_columns
 from ..arrow_table import from_table, to_table
 from ..vectors import VectorFile, Vectors, rows_of
 from .registry import Format
@@ -47,11 +48,12 @@ def write(vectors: Vectors, path: Path, target: Path) -> list[str]:
 def _read_table(source: VectorFile) -> Vectors:
     """A table with a column of names (node, or the first text) and one of vectors (vector, or the first of lists)."""
     try:
-        table = pq.ParquetFile(source.path, page_checksum_verification=True).read()
-        table.validate(full=True)
+        table = read_columns(source.path)
         described = json.loads((table.schema.metadata or {}).get(VECTORS_KEY, b"{}"))
         return from_table(table, described if isinstance(described, dict) else {}, source.label)
-    except (OSError, ValueError, RecursionError, MemoryError, pa.ArrowException) as error:
+    except (InputError, MemoryError):
+        raise
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise InputError(f"{source.label!r} cannot be read as Parquet: {' '.join(str(error).split())[:100]}") from None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
+from ...readers.memory import json_size, require_room
 from ..arrays import read_names, require_table
 from ..vectors import VectorFile, Vectors, as_kind, checked_parents, checked_texts
 from .registry import Format
@@ -28,6 +29,7 @@ def read(source: VectorFile) -> Vectors:
     data, label = source.data, source.label
     try:
         end = 8 + int.from_bytes(data[:8], "little")
+        require_room(2 * json_size(data[8:end]))
         header = json.loads(data[8:end])
         metadata = header.pop("__metadata__", {})
         tables = {name: tensor for name, tensor in header.items() if len(tensor["shape"]) == 2}

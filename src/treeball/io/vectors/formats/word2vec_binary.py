@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
+from ...readers.memory import require_room, watched
 from ..vectors import VectorFile, Vectors
 from ..word2vec import announced_size, tokens_of
 from .registry import Format
@@ -32,8 +33,9 @@ def read(source: VectorFile) -> Vectors:
     count, width = size
     at = data.index(b"\n") + 1
     names: list[str] = []
+    require_room(5 * len(data))
     values = np.empty((min(count, len(data) // (4 * width + 1) + 1), width), np.float32)
-    for row in range(count):
+    for row in watched(range(count)):
         blank = data.find(b" ", at)
         end = blank + 1 + 4 * width
         if blank < 0 or end > len(data):
