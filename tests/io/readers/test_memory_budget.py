@@ -147,3 +147,51 @@ def test_every_encoding_of_names_in_parquet_is_read() -> None:
         out = io.BytesIO()
         pq.write_table(table, out, use_dictionary=False, column_encoding=dict.fromkeys(table.column_names, encoding))
         assert set(read(out.getvalue()).names) == {"a", "ab", "abc", "r"}, encoding
+
+
+def refusal(source: Path, **settings: str) -> str:
+    """What reading says, in a process of its own, which fails where it took more than three times the budget."""
+    program = """
+        import json, resource, sys
+        from treeball.errors import InputError
+        from treeball.io.readers import read
+
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            read(sys.argv[1], max_memory="300MB", **json.loads(sys.argv[2]))
+        except InputError as error:
+            assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 900_000
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(source), json.dumps(settings)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False).stdout
+
+
+def wordnet(folder: Path, synsets: int, pointers: int = 1) -> Path:
+    """A chain of synsets."""
+    folder.mkdir()
+    lines = [f"{i:08d} 03 n 01 w{i} 0 {pointers:03d} @ {max(i - 1, 0):08d} n 0000 | gloss" for i in range(synsets)]
+    (folder / "data.noun").write_text("\n".join(lines) + "\n")
+    (folder / "index.noun").write_text("".join(f"w{i} n 1 1 @ 1 0 {i:08d}\n" for i in range(synsets)))
+    return folder
+
+
+def test_a_wordnet_of_one_chain_is_held_to_the_budget(tmp_path: Path) -> None:
+    assert "takes more than 300 MB" in refusal(wordnet(tmp_path / "chain", 8_000), relation="closure")
+
+
+def test_a_synset_that_announces_more_pointers_than_it_has_is_refused(tmp_path: Path) -> None:
+    assert "line 1: not a WordNet synset" in refusal(wordnet(tmp_path / "counts", 3, pointers=10**9))
+
+
+def test_a_wordnet_without_end_is_held_to_the_budget(tmp_path: Path) -> None:
+    folder = wordnet(tmp_path / "endless", 3)
+    (folder / "index.noun").unlink()
+    (folder / "index.noun").symlink_to("/dev/zero")
+    assert "takes more than 300 MB" in refusal(folder)
+
+
+def test_a_taxonomy_of_a_million_fields_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nodes.dmp").write_bytes(b"1\t|\t1\t|\t" + b"|\t" * 1_000_000 + b"|\n")
+    assert "1,000,005 fields" in refusal(tmp_path)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from ....errors import InputError
+from ..memory import require_room
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
@@ -20,6 +21,8 @@ from ..tables.columns import Roles
 from ..tables.pairs import relation_of_columns
 
 _FOUND_BY = ["synonym", "equivalent name", "common name", "genbank common name", "blast name", "acronym"]
+_MOST_FIELDS = 100  # with the bars between them; there are 36 or fewer in dumps of today
+_COPIES = 3  # of the text, while its columns are chosen and ordered
 _ROW = re.compile(r"^\d+\t\|\t\d+\t\|\t")
 
 
@@ -87,6 +90,9 @@ def _columns(data: bytes, label: str, wanted: tuple[int, ...]) -> list[pa.Chunke
     """Columns of a dump; with the tab as separator every second column is the bar between two fields."""
     first = data.split(b"\n", 1)[0]
     width = first.count(b"\t") + 1
+    if width > _MOST_FIELDS:
+        raise InputError(f"{label} is no taxonomy dump: its first line has {width:,} fields; download it again")
+    require_room(_COPIES * len(data))
     names = [f"f{i}" for i in range(width)]
     try:
         table = pacsv.read_csv(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ....errors import InputError
 from ....words import count
+from ..memory import EVERY, all_of, require_room, watched
 from ..relation import Relation, RelationBuilder
 from ..sample import Sample
 from ..settings import ReadSettings
@@ -91,7 +92,8 @@ def read_folder(path: Path, settings: ReadSettings) -> tuple[Relation, str]:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return all_of(file)
     except OSError as error:
         raise InputError(
             f"{path} cannot be opened: {error.strerror}; a WordNet folder needs data.* and index.* side by side"
@@ -101,7 +103,7 @@ def _bytes(path: Path) -> bytes:
 def _names(path: Path, data: bytes, index: bytes, kind: str, letter: str) -> dict[bytes, str]:
     """Offset of every synset -> its name."""
     senses: dict[tuple[bytes, bytes], int] = {}
-    for number, line in enumerate(index.split(b"\n"), start=1):
+    for number, line in watched(enumerate(index.split(b"\n"), start=1)):
         if not line or line.startswith(b"  "):
             continue
         cells = line.split()
@@ -113,7 +115,7 @@ def _names(path: Path, data: bytes, index: bytes, kind: str, letter: str) -> dic
         for sense, offset in enumerate(offsets, start=1):
             senses[cells[0].lower(), offset] = sense
     names: dict[bytes, str] = {}
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in watched(enumerate(data.split(b"\n"), start=1)):
         if not line or line.startswith(b"  "):
             continue
         cells = line.split(b" ", 5)
@@ -132,17 +134,17 @@ def _names(path: Path, data: bytes, index: bytes, kind: str, letter: str) -> dic
 def _hypernyms(path: Path, data: bytes, names: dict[bytes, str], kind: str, letter: str) -> Hypernyms:
     """Name -> hypernyms in the order listed, class hypernyms before instance hypernyms."""
     result: Hypernyms = {}
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in watched(enumerate(data.split(b"\n"), start=1)):
         if not line or line.startswith(b"  "):
             continue
         cells = line.split(b" | ", 1)[0].split()
         try:
             words = int(cells[3], 16)
             start = 4 + 2 * words
-            count = int(cells[start])
-            if not 0 <= 4 * count < len(cells) - start:
-                raise IndexError(count)
-            listed = [cells[start + 1 + 4 * i : start + 5 + 4 * i] for i in range(count)]
+            end = start + 1 + 4 * int(cells[start])
+            listed = [cells[at : at + 4] for at in range(start + 1, min(end, len(cells)), 4)]
+            if end > len(cells):
+                raise ValueError("there are fewer pointers than the line says")
             above = [
                 names[offset]
                 for wanted in (_HYPERNYM, _INSTANCE)
@@ -160,6 +162,7 @@ def _hypernyms(path: Path, data: bytes, names: dict[bytes, str], kind: str, lett
 def _ancestors(hypernyms: Hypernyms) -> dict[str, set[str]]:
     """All proper ancestors of every synset."""
     done: dict[str, set[str]] = {}
+    unwatched = 0
     for start in hypernyms:
         pending = [start]
         on_path: set[str] = set()
@@ -174,6 +177,10 @@ def _ancestors(hypernyms: Hypernyms) -> dict[str, set[str]]:
             if name not in done:
                 ups = hypernyms[name]
                 done[name] = set(ups).union(*(done.get(up, set()) for up in ups))
+                unwatched += len(done[name])
+                if unwatched > EVERY:
+                    require_room()
+                    unwatched = 0
     return done
 
 
