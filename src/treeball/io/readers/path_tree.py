@@ -39,14 +39,15 @@ class PathTree:
         An empty label makes no node: it is counted, and the parent stands in for it. ``expect_new`` counts a
         label that is there already as a repeat.
         """
-        if isinstance(label, str) and not label.strip():
-            self.empty += 1
-            self.first_empty = self.first_empty or line or None
-            return parent
         if isinstance(label, str):
+            if not label or label.isspace():
+                self.empty += 1
+                self.first_empty = self.first_empty or line or None
+                return parent
             label = str(label)  # plain text, whatever subclass the reader used
-        code = self._code_of.setdefault((parent, label), len(self.labels))
-        if code == len(self.labels):
+        count = len(self.labels)
+        code = self._code_of.setdefault((parent, label), count)
+        if code == count:
             if not code % EVERY:
                 require_room()
             self.labels.append(label)

@@ -15,13 +15,7 @@ from ..settings import ReadSettings
 from ..tables.columns import plain, roles_from_header
 from ..tables.pairs import several_names
 from ..tables.records import are_records, check_weight, node_or_missing, relation_of_records
-
-_NAME_KEYS = ("name", "label", "title", "text", "displayname")
-_ID_KEYS = ("id", "key", "code", "uuid", "identifier")
-_CHILD_KEYS = frozenset(
-    {"children", "child", "items", "nodes", "subcategories", "categories", "subcategory", "sub", "subs"}
-    | {"subclasses", "narrower", "branches", "descendants", "childnodes"}
-)
+from .keywords import CHILD_KEYS, ID_KEYS, NAME_KEYS, keywords_of
 
 
 class Number(str):
@@ -34,6 +28,14 @@ class Pairs(list[tuple[Any, Any]]):
     def items(self) -> Pairs:
         """The items themselves, as a dict would give them."""
         return self
+
+    def keys(self) -> list[Any]:
+        """The key of every item."""
+        return [key for key, _ in self]
+
+    def values(self) -> list[Any]:
+        """The value of every item."""
+        return [value for _, value in self]
 
 
 def mapping_of(items: Sequence[tuple[Any, Any]]) -> dict[Any, Any] | Pairs:
@@ -112,7 +114,7 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
             return relation_of_records(records, f"columns in {format}", label, settings)
     if len(columns) == 1 and isinstance(columns[0], list) and are_records(columns[0]):
         return relation_of_records(_mappings(columns[0], label), f"records in {format}", label, settings)
-    if _node_name(value) is not None and any(plain(key) in _CHILD_KEYS for key in value):
+    if _node_name(value) is not None and any(plain(key) in CHILD_KEYS for key in value):
         return None
     if columns and all(_is_name(column) or column is None or column == "" for column in columns):
         # Numbers below keys are properties, unless they refer to keys.
@@ -140,7 +142,7 @@ def _relation_of_tree(value: Any, format: str, label: str) -> Relation:
             if visits > 1000 + 20 * len(containers):
                 raise InputError(f"{label} refers to itself or repeats its parts without end: write it out as a tree")
         later: list[tuple[Any, int, bool]] = []
-        if isinstance(item, (Pairs, dict)):
+        if isinstance(item, (dict, Pairs)):
             later = _open_mapping(item, parent, in_list, entries)
         elif isinstance(item, (list, tuple, set, frozenset)):
             later = [(element, parent, True) for element in item]
@@ -148,7 +150,8 @@ def _relation_of_tree(value: Any, format: str, label: str) -> Relation:
             entries.append((parent, str(item), None))
         elif in_list and item is not None and not isinstance(item, bool):
             entries.append((parent, _checked(item, label), None))
-        pending.extend(reversed(later))
+        if later:
+            pending.extend(reversed(later))
     return _relation_of_entries(entries, f"nested {format}")
 
 
@@ -156,20 +159,20 @@ def _open_mapping(
     item: Any, parent: int, in_list: bool, entries: list[tuple[int, Hashable, Hashable]]
 ) -> list[tuple[Any, int, bool]]:
     """What is inside a mapping: the children of the node it describes, or a node for each of its keys."""
-    pairs = list(item.items())
+    pairs = item.items()
     if not pairs:
         return []
-    words = [plain(key) for key, _ in pairs]
-    children = [value for word, (_, value) in zip(words, pairs, strict=True) if word in _CHILD_KEYS]
-    # Among mappings of mappings a key is a node whatever it is called: only a list below it makes it a keyword.
-    nested = any(isinstance(child, list) for child in children)
-    known = {word: value for word, (_, value) in zip(words, pairs, strict=True) if _is_name(value)}
-    name, ident = _first_of(known, _NAME_KEYS), _first_of(known, _ID_KEYS)
+    values = list(item.values())
+    keywords = keywords_of(tuple(map(str, item.keys())))
+    name = _first_name(values, keywords.names) if keywords.names else None
+    ident = _first_name(values, keywords.ids) if keywords.ids else None
+    children = [values[i] for i in keywords.children] if keywords.children else []
     if (name if name is not None else ident) is not None and (children or in_list):
         entries.append((parent, name if name is not None else ident, ident))
-        return [(child, len(entries) - 1, True) for child in children]
-    others = [value for word, (_, value) in zip(words, pairs, strict=True) if word not in _CHILD_KEYS]
-    if nested and len(children) == 1 and all(_is_name(value) or value is None for value in others):
+        return [(child, len(entries) - 1, True) for child in children] if children else []
+    # Among mappings of mappings a key is a node whatever it is called: only a list below it makes it a keyword.
+    nested = len(children) == 1 and isinstance(children[0], list)
+    if nested and all(_is_name(values[i]) or values[i] is None for i in keywords.others):
         # An object with children and no name stands for its parent; a nameless top is no node at all.
         if parent != MISSING:
             entries.append((parent, "", None))
@@ -181,6 +184,13 @@ def _open_mapping(
             continue
         later.append((value, len(entries) - 1, False))
     return later
+
+
+def _first_name(values: Sequence[Any], places: Sequence[int]) -> Any:
+    for place in places:
+        if _is_name(values[place]):
+            return values[place]
+    return None
 
 
 def _relation_of_entries(entries: list[tuple[int, Hashable, Hashable]], format: str) -> Relation:
@@ -210,11 +220,11 @@ def _relation_of_entries(entries: list[tuple[int, Hashable, Hashable]], format: 
 
 
 def _node_name(item: Any) -> Any:
-    return _scalar_under(item, _NAME_KEYS)
+    return _scalar_under(item, NAME_KEYS)
 
 
 def _node_id(item: Any) -> Any:
-    return _scalar_under(item, _ID_KEYS)
+    return _scalar_under(item, ID_KEYS)
 
 
 def _scalar_under(item: Any, keys: tuple[str, ...]) -> Any:

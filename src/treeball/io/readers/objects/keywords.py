@@ -1,0 +1,40 @@
+"""Keys of node objects that mean something: their name, their id and their children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..tables.columns import plain
+
+__all__ = ["CHILD_KEYS", "ID_KEYS", "NAME_KEYS", "keywords_of"]
+
+NAME_KEYS = ("name", "label", "title", "text", "displayname")
+ID_KEYS = ("id", "key", "code", "uuid", "identifier")
+CHILD_KEYS = frozenset(
+    {"children", "child", "items", "nodes", "subcategories", "categories", "subcategory", "sub", "subs"}
+    | {"subclasses", "narrower", "branches", "descendants", "childnodes"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """Places of the keys of a mapping that mean something: the names and ids with the best of them first."""
+
+    names: tuple[int, ...]
+    ids: tuple[int, ...]
+    children: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def keywords_of(keys: tuple[str, ...]) -> Keywords:
+    """What the keys of a mapping mean; in a file of node objects most have the same. Of equal keys the last counts."""
+    words = [plain(key) for key in keys]
+    places = range(len(words))
+    return Keywords(
+        tuple(i for key in NAME_KEYS for i in reversed(places) if words[i] == key),
+        tuple(i for key in ID_KEYS for i in reversed(places) if words[i] == key),
+        tuple(i for i in places if words[i] in CHILD_KEYS),
+        tuple(i for i in places if words[i] not in CHILD_KEYS),
+    )
