@@ -28,6 +28,7 @@ from tests.healthy import healthy, hierarchy_of
 from treeball import Embedding, Hierarchy, InputError
 from treeball.cli.main import run
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.service.guard import Guard
 from treeball.service.settings import ServeSettings
 
 pytest.importorskip("pydantic")
@@ -356,6 +357,27 @@ def test_names_are_found_by_bisection(tmp_path):
 
 
 # ---- refusals ----
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_large_body_where_none_is_read_is_nothing_to_the_answer(method):
+    """A page that is streamed listens for the end of its client meanwhile, and must not meet a refusal there."""
+    heard = []
+
+    async def streamed(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        heard.append(await receive())
+        await send({"type": "http.response.body", "body": b"page"})
+
+    async def listening_first(scope, receive, send):
+        heard.append(await receive())
+        await streamed(scope, receive, send)
+
+    for inner in (streamed, listening_first):
+        guarded = Guard(inner, ServeSettings(max_body=1_000))
+        status, _, content = run_async(exchange(guarded, "/", method, [b"x" * 5_000, b"y" * 5_000]))
+        assert (status, content) == (200, b"page")
+    assert {message["body"] for message in heard} == {b""}
 
 
 def test_raw_bytes_in_an_address_are_refused(app):

@@ -88,7 +88,8 @@ class _Passage:
         self.safe_send = with_safe_headers(send)
         self.patience = asyncio.timeout(guard.settings.timeout)
         self.received = 0
-        self.is_complete = scope["method"] != "POST"  # no other method has a body that is read
+        self.is_read = scope["method"] == "POST"  # no other method has a body that counts
+        self.is_complete = not self.is_read
         self.has_begun = False  # the answer
 
     async def go(self) -> HTTPException | None:
@@ -110,15 +111,16 @@ class _Passage:
 
     async def _limited_receive(self) -> Message:
         message = await self.receive()
+        if self.has_begun or not self.is_read:  # what comes of a body is nothing to the answer
+            return {**message, "body": b""}
         size = len(message.get("body", b""))
         settings = self.guard.settings
         if self.received + size > settings.max_body:
             raise self.guard.too_large()
         if self.guard.held + size > _MOST_BODIES * settings.max_body:
             raise HTTPException(503, "too many large bodies are being received already: try again in a moment")
-        if not self.has_begun:
-            self.received += size
-            self.guard.held += size
+        self.received += size
+        self.guard.held += size
         self.is_complete = not message.get("more_body", False)
         return message
 
