@@ -48,7 +48,7 @@ FUZZ_SECONDS ?= 20
 FUZZ_SEED ?=
 
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) $(if $(FUZZ_INPUTS),--inputs $(FUZZ_INPUTS))
 
 # Tries the input of a finding again: make fuzz-replay FILE=fuzz-findings/NAME, and SHRINK=500 makes it smaller.
 SHRINK ?= 0

@@ -128,7 +128,7 @@ def _change_inside(record: dict[str, Any], dice: Dice) -> None:
         elif dice.random() < 0.3 and isinstance(place, dict):
             place[key] = copy.deepcopy(record[dice.choice(list(record))])
         else:
-            place[key] = drawn(json_values, dice)
+            place[key] = copy.deepcopy(drawn(json_values, dice))  # the same one may be drawn twice
         return
 
 
