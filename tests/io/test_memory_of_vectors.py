@@ -19,8 +19,7 @@ import pytest
 
 from treeball.cli.main import run
 from treeball.errors import InputError
-from treeball.io import model_file
-from treeball.io.readers import memory
+from treeball.io import memory, model_file
 from treeball.io.vectors import import_vectors
 
 BUDGET = "300MB"

@@ -26,10 +26,10 @@ from ..hierarchy.names import Names
 from ..words import json_value
 from ..workers import apart
 from .atomic import atomic_write
+from .memory import memory_budget, require_room
 from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of, rows_of
 from .model_hash import HASH_KEY, content_hash
 from .parquet_table import read_columns
-from .readers.memory import memory_budget, require_room
 
 FORMAT_VERSION = 3
 _FIRST_WITH_HASH = 3

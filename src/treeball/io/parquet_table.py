@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..workers import apart
-from .readers.memory import held, require_room
+from .memory import held, require_room
 
 __all__ = ["read_columns"]
 

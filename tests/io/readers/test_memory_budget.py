@@ -19,8 +19,8 @@ import pytest
 
 from tests.io.readers import helpers
 from treeball.errors import InputError
+from treeball.io.memory import bytes_of
 from treeball.io.readers import ReadSettings, read
-from treeball.io.readers.memory import bytes_of
 
 BUDGET = "300MB"
 PIECE = b"a,b\n" * 4_000_000

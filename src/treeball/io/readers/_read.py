@@ -15,10 +15,10 @@ from typing import Any
 from ...errors import InputError, TreeballError
 from ...hierarchy import Hierarchy
 from ...hierarchy.read_report import short
+from ..memory import memory_budget, require_room
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
 from .hints import setting
-from .memory import memory_budget, require_room
 from .relation import Relation
 from .repair import to_hierarchy
 from .sample import Sample

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ...errors import InputError
-from .memory import require_room, text_size
+from ..memory import require_room, text_size
 from .opening import after_xml_comments
 
 _ENTITY = re.compile(r"""<!ENTITY\s++([A-Za-z_][\w.\-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...errors import InputError
-from .memory import EVERY, require_room
+from ..memory import EVERY, require_room
 from .relation import MISSING
 
 # A quoted text always matches to its end or to that of the file, so that no quote is looked at twice; a quote inside of

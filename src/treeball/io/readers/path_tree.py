@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
-from .memory import EVERY, require_room, watched
+from ..memory import EVERY, require_room, watched
 from .relation import MISSING, Relation, Repair, refuse_surrogates, string_array
 
 _MOST_CHARACTERS = 1 << 29  # a chain of n steps has names of n^2 characters in all

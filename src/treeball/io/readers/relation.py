@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...types import Codes
-from .memory import EVERY, require_room
+from ..memory import EVERY, require_room
 
 Weights = NDArray[np.float64]
 Direction = Literal["child-parent", "parent-child"]

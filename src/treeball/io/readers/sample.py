@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from .memory import require_room
+from ..memory import require_room
 from .source import Source
 
 _LINE_END = re.compile(r"\r\n|\n|\r")

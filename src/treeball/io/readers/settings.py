@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
 from ...errors import InputError
-from .memory import bytes_of
+from ..memory import bytes_of
 
 Format = Literal[
     "auto",

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ...errors import InputError
 from ...words import count
+from ..memory import all_of, require_room, text_size
 from .hints import setting
-from .memory import all_of, require_room, text_size
 from .workbook import is_workbook, sheet_as_csv
 
 _CODECS = {

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...errors import InputError, MissingExtraError
 from ...hierarchy.read_report import listed
+from ..memory import require_room
 from .hints import setting
-from .memory import require_room
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP = b"PK\x03\x04"

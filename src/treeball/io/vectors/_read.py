@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ...types import VectorFormat
-from ..readers.memory import all_of, memory_budget, watched
+from ..memory import all_of, memory_budget, watched
 from .formats.registry import find, format_names
 from .vectors import VectorFile, Vectors
 

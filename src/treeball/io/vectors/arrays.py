@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ..readers.memory import all_of, require_room, text_size
+from ..memory import all_of, require_room, text_size
 
 __all__ = ["read_names", "require_table"]
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ..readers.memory import require_room
+from ..memory import require_room
 from .vectors import Vectors, as_kind
 
 __all__ = ["from_table", "to_table"]

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from ....errors import InputError
+from ...memory import held, watched
 from ...model_columns import COLUMNS, METADATA_KEY, VECTORS_KEY, edges_of, names_of
 from ...model_hash import HASH_KEY, content_hash
 from ...parquet_table import read_columns
-from ..memory import held, watched
 from ..relation import MISSING, Relation
 from ..settings import ReadSettings
 from ..source import Source

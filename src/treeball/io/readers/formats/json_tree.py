@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ....errors import InputError
-from ..memory import json_size, require_room
+from ...memory import json_size, require_room
 from ..objects.nested import Number, interpret, mapping_of, relation_of_pairs
 from ..relation import Relation
 from ..sample import Sample, split_lines

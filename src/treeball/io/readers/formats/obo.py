@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ....errors import InputError
 from ....words import count
-from ..memory import watched
+from ...memory import watched
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from ....errors import InputError
 from ....words import count
+from ...memory import watched
 from ..axioms import Axioms, Text
 from ..doctype import without_doctype
-from ..memory import watched
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
+from ...memory import require_room, watched
 from ..doctype import without_doctype
 from ..foreign import is_xml
-from ..memory import require_room, watched
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings

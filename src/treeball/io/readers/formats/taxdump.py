@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from ....errors import InputError
-from ..memory import require_room
+from ...memory import require_room
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings

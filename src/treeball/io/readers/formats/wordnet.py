@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ....errors import InputError
 from ....words import count
-from ..memory import EVERY, all_of, require_room, watched
+from ...memory import EVERY, all_of, require_room, watched
 from ..relation import Relation, RelationBuilder
 from ..sample import Sample
 from ..settings import ReadSettings

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ....errors import InputError, MissingExtraError
-from ..memory import watched
+from ...memory import watched
 from ..objects.nested import Number, interpret, mapping_of
 from ..relation import Relation
 from ..sample import Sample

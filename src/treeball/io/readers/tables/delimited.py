@@ -17,8 +17,8 @@ from ....errors import InputError
 from ....hierarchy.read_report import listed, short
 from ....words import count
 from ....workers import apart
+from ...memory import require_room
 from ..hints import setting
-from ..memory import require_room
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings

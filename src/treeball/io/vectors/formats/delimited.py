@@ -17,7 +17,7 @@ from ....errors import InputError
 from ....geometry.coordinates import column_names, kind_of_columns
 from ....types import VectorFormat
 from ....workers import apart
-from ...readers.memory import held, require_room
+from ...memory import held, require_room
 from ...spreadsheet import escaped, restored
 from ..vectors import VectorFile, Vectors, reads_as_number
 from .registry import Format

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ...atomic import cannot_write
-from ...readers.memory import held
+from ...memory import held
 from ..arrow_table import from_table, to_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format

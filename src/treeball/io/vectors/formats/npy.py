@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
-from ...readers.memory import require_room
+from ...memory import require_room
 from ..arrays import read_names, require_table
 from ..vectors import VectorFile, Vectors
 from .registry import Format

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
-from ...readers.memory import json_size, require_room
+from ...memory import json_size, require_room
 from ..arrays import read_names, require_table
 from ..vectors import VectorFile, Vectors, as_kind, checked_parents, checked_texts
 from .registry import Format

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import InputError
-from ...readers.memory import require_room, watched
+from ...memory import require_room, watched
 from ..vectors import VectorFile, Vectors
 from ..word2vec import announced_size, tokens_of
 from .registry import Format

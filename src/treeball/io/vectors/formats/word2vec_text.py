@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import InputError
-from ...readers.memory import EVERY, require_room, text_size, watched
+from ...memory import EVERY, require_room, text_size, watched
 from ..vectors import VectorFile, Vectors, reads_as_number
 from ..word2vec import announced_size, tokens_of
 from .registry import Format

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from ...errors import InputError
-from .hints import setting
+from ..errors import InputError
+from .readers.hints import setting
 
 __all__ = ["EVERY", "all_of", "bytes_of", "held", "json_size", "memory_budget", "require_room", "text_size", "watched"]
 
