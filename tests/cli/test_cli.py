@@ -360,17 +360,23 @@ def test_killed_at_any_moment_the_output_is_old_or_new_and_resume_ends_with_the_
     assert not checkpoint.exists()
 
 
+def stopped_by_ctrl_c(arguments):
+    """What a training says that is interrupted after its first checkpoint."""
+    process = start(*arguments, "--epochs", "100000")
+    wait_for(Path("m.parquet.checkpoint"), process)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    return said
+
+
 def test_ctrl_c_leaves_a_finished_model_as_it_is(tmp_path):
     big_tree(tmp_path / "tree.tsv")
     output = Path("m.parquet")
     treeball.fit("tree.tsv", dim=3, method="construct").save(output)
     before = output.read_bytes()
     arguments = ["fit", "tree.tsv", "-o", "m.parquet", *BIG, "--checkpoint-seconds", "0.05"]
-    process = start(*arguments, "--epochs", "100000")
-    wait_for(Path("m.parquet.checkpoint"), process)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=120)
-    assert process.returncode == 1
+    _, error = stopped_by_ctrl_c(arguments)
     assert "saved m.partial.parquet; go on with --resume; m.parquet is as it was" in error
     assert output.read_bytes() == before
     done = treeball.load("m.partial.parquet").provenance.epochs_done
@@ -402,11 +408,7 @@ def test_a_result_that_cannot_be_written_is_rescued(tmp_path, monkeypatch, capsy
 def test_ctrl_c_saves_and_resume_continues(tmp_path):
     big_tree(tmp_path / "tree.tsv")
     arguments = ["fit", "tree.tsv", "-o", "m.parquet", *BIG, "--checkpoint-seconds", "0.05"]
-    process = start(*arguments, "--epochs", "100000")
-    wait_for(Path("m.parquet.checkpoint"), process)
-    process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=120)
-    assert process.returncode == 1
+    out, error = stopped_by_ctrl_c(arguments)
     assert "Traceback" not in error
     assert "saved m.parquet; go on with --resume" in error
     assert "MAP" in out

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.io.readers.helpers import said_by
 from treeball.cli.main import run
 from treeball.errors import InputError
 from treeball.io import memory, model_file
@@ -119,15 +116,7 @@ def test_small_files_of_vectors_that_need_much_memory_are_refused(tmp_path: Path
             assert resource.getrlimit(resource.RLIMIT_DATA) == limits
         print(json.dumps(said))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path), BUDGET],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    said = json.loads(done.stdout)
+    said = said_by(program, str(tmp_path), BUDGET)
     wanted = {name: part for name, (_, part) in BOMBS.items()}
     wanted |= {"zero": "--max-memory 600MB", "constant.duckdb": "--max-memory 600MB"}
     assert {name: part in said[name] for name, part in wanted.items()} == dict.fromkeys(wanted, True), said

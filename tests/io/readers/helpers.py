@@ -8,6 +8,9 @@ import gzip
 import io
 import json
 import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -289,3 +292,16 @@ def workbook(sheets: dict[str, Sequence[Sequence[Any]]], first_row: int = 1) -> 
                 f"xl/worksheets/sheet{i}.xml", f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData></worksheet>'
             )
     return out.getvalue()
+
+
+def said_by(program: str, *arguments: str) -> Any:
+    """What a program prints as JSON, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.io.readers import helpers
+from tests.io.readers.helpers import said_by
 from treeball.errors import InputError
 from treeball.io.memory import bytes_of
 from treeball.io.readers import ReadSettings, read
@@ -94,15 +95,7 @@ def test_small_files_that_need_much_memory_are_refused(tmp_path: Path) -> None:
             assert grown < 900_000, (file, grown)
         print(json.dumps(said))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path), BUDGET],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    said = json.loads(done.stdout)
+    said = said_by(program, str(tmp_path), BUDGET)
     wanted = {name: part for name, (_, part) in BOMBS.items()} | {"zero": "--max-memory 600MB"}
     assert {name: part in said[name] for name, part in wanted.items()} == dict.fromkeys(wanted, True), said
 
