@@ -138,7 +138,7 @@ def _draw(figure: Figure, frames: Frames, number: int, scene: Scene, title: str)
     words = box(x, _MARGIN, _COLUMN, _SIDE)
     words.set_axis_off()
     ill_legend(words, scene, loc="upper left", bbox_to_anchor=(0.0, 0.985))
-    group_legend(words, scene, loc="upper left", bbox_to_anchor=(0.0, 0.78))
+    group_legend(words, scene, loc="upper left", bbox_to_anchor=(0.0, 0.83))
     last = int(frames.epoch[-1])
     figure.text(_MARGIN / width, 1 - 0.14 / height, title, va="top", fontsize=11, fontweight="bold")
     figure.text(
@@ -159,8 +159,8 @@ def _draw(figure: Figure, frames: Frames, number: int, scene: Scene, title: str)
         va="bottom",
         linespacing=1.35,
     )
-    _draw_illness(box(x + 0.3, 1.92, _COLUMN - 0.36, 0.84), frames, number)
-    _draw_loss(box(x + 0.3, 0.68, _COLUMN - 0.36, 0.84), frames, number)
+    _draw_illness(box(x + 0.3, 1.8, _COLUMN - 0.36, 0.7), frames, number)
+    _draw_loss(box(x + 0.3, 0.68, _COLUMN - 0.36, 0.7), frames, number)
 
 
 def _below(frames: Frames) -> str:
