@@ -53,6 +53,46 @@ called_back()
 wait()
 """
 
+CLEARED = """
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    pass  # as compiled code does that clears every error it meets
+wait()
+"""
+
+ANSWERED = """
+from treeball.interruption import answered
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    answered()
+time.sleep(1.0)
+print("goes on")
+"""
+
+WHILE_CLEANING = """
+try:
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        time.sleep(1.0)
+        print("cleaned")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+TWICE = """
+try:
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.raise_signal(signal.SIGINT)
+        print("cleaned")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
 AT_ONCE = """
 try:
     signal.raise_signal(signal.SIGINT)
@@ -79,9 +119,18 @@ def test_bookkeeping_of_compiled_code_is_finished_first() -> None:
     assert said(INSIDE_LLVMLITE)[0] == "['added', 'owned']\ninterrupted\n"
 
 
-@pytest.mark.parametrize("script", [IN_A_FINALISER, IN_A_CALLBACK])
+@pytest.mark.parametrize("script", [IN_A_FINALISER, IN_A_CALLBACK, CLEARED])
 def test_it_is_not_swallowed(script: str) -> None:
     assert said(script) == ("interrupted\n", "")
+
+
+def test_one_that_was_answered_does_not_come_again() -> None:
+    assert said(ANSWERED) == ("goes on\n", "")
+
+
+def test_cleaning_up_is_disturbed_by_a_second_ctrl_c_alone() -> None:
+    assert said(WHILE_CLEANING) == ("cleaned\ninterrupted\n", "")
+    assert said(TWICE) == ("interrupted\n", "")
 
 
 def test_elsewhere_it_comes_at_once() -> None:

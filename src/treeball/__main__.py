@@ -10,6 +10,9 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
+        from .interruption import answered
+
+        answered()
         print("treeball: interrupted", file=sys.stderr)
         sys.exit(130)
 

@@ -1,30 +1,33 @@
 """Ctrl-C for the command line: never lost, and never inside code that a sudden exception would break.
 
-Python raises KeyboardInterrupt wherever the main thread happens to be. In what LLVM calls back, and in code that runs
-when an object goes, it is swallowed and the program goes on; between two steps of llvmlite's bookkeeping it leaves
-compiled code with two owners, and the process dies by a segmentation fault.
+Python raises KeyboardInterrupt wherever the main thread happens to be. In what LLVM calls back, in code that runs when
+an object goes and in compiled code that clears errors it is swallowed, and the program goes on; between two steps of
+llvmlite's bookkeeping it leaves compiled code with two owners, and the process dies by a segmentation fault. So Ctrl-C
+waits until that code is left, and is raised again until somebody has `answered` it.
 """
 
 from __future__ import annotations
 
+import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["interrupt", "raises_interrupt", "take_ctrl_c"]
+__all__ = ["answered", "interrupt", "raises_interrupt", "take_ctrl_c"]
 
-_LATER = 0.005  # seconds until it is tried again
+_LATER, _LOST = 0.005, 0.25  # seconds until it is raised after bookkeeping, and again where nobody answered
 _TENDER = "llvmlite.binding"
 
 
 def take_ctrl_c() -> None:
     """From now on Ctrl-C raises KeyboardInterrupt by `interrupt`; not where somebody else handles or ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        threading.Thread(target=_reminder.run, name="ctrl-c", daemon=True).start()
         signal.signal(signal.SIGINT, interrupt)
-        sys.unraisablehook = _not_lost(sys.unraisablehook)
+        report = sys.unraisablehook
+        sys.unraisablehook = lambda lost: None if _is_interruption(lost.exc_value) else report(lost)
 
 
 def raises_interrupt(handler: Any) -> bool:
@@ -32,19 +35,59 @@ def raises_interrupt(handler: Any) -> bool:
     return handler in (signal.default_int_handler, interrupt)
 
 
+def answered() -> None:
+    """Ctrl-C has reached who ends the program, or who goes on because of it: it need not be raised again."""
+    _reminder.forget()
+
+
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, or a moment later if the program is inside llvmlite's bookkeeping."""
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith(_TENDER):
-            return _again()
-        frame = frame.f_back
-    raise KeyboardInterrupt
+    """Raise KeyboardInterrupt now, after llvmlite's bookkeeping, or once more if the last was lost on its way.
+
+    A reminder is no second Ctrl-C: it does not disturb the cleaning up after the first.
+    """
+    is_reminder = _reminder.has_come()
+    if is_reminder and not _reminder.is_wanted:
+        return
+    if _is_tender(frame):
+        _reminder.come_in(_LATER)
+        return
+    _reminder.come_in(_LOST)
+    if not (is_reminder and _is_interruption(sys.exception())):
+        raise KeyboardInterrupt
 
 
-def _again() -> None:
-    timer = threading.Timer(_LATER, _to_main_thread)
-    timer.daemon = True
-    timer.start()
+class _Reminder:
+    """Sends the signal again after some time. A handler of signals may call it: it starts no thread, takes no lock."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+        self._has_come = self.is_wanted = False
+
+    def come_in(self, seconds: float) -> None:
+        self.is_wanted = True
+        self._calls.put(seconds)
+
+    def forget(self) -> None:
+        if self.is_wanted:
+            self.is_wanted = False
+            self._calls.put(None)
+
+    def has_come(self) -> bool:
+        """Whether the signal that is handled is a reminder."""
+        has_come, self._has_come = self._has_come, False
+        return has_come
+
+    def run(self) -> None:
+        seconds: float | None = None
+        while True:
+            try:
+                seconds = self._calls.get(timeout=seconds)
+            except queue.Empty:
+                seconds, self._has_come = None, True
+                _to_main_thread()
+
+
+_reminder = _Reminder()
 
 
 def _to_main_thread() -> None:
@@ -55,11 +98,17 @@ def _to_main_thread() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def _not_lost(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def hook(lost: Any) -> None:
-        if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
-            _again()
-        else:
-            report(lost)
+def _is_tender(frame: FrameType | None) -> bool:
+    """Whether the program is inside code that must not be left half done."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(_TENDER):
+            return True
+        frame = frame.f_back
+    return False
 
-    return hook
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether an error is, or came of, a KeyboardInterrupt."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None

@@ -15,7 +15,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
-from ..interruption import take_ctrl_c
+from ..interruption import answered, take_ctrl_c
 from ..words import printable, say
 from .align import align
 from .ask import ask
@@ -128,6 +128,7 @@ def run(arguments: list[str]) -> int:
         # Compiled code that Ctrl-C interrupts may wrap the interruption into a SystemError.
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
+        answered()
         _complain("interrupted", _INTERRUPTED)
         # Workers may still be in compiled code, and the interpreter would wait for them.
         sys.stdout.flush()

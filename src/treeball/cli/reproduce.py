@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..interruption import answered
 from ..limits import PUBLISHED_RADIUS
 from ..methods.progress import TrainingProgress
 from ..reproduce.recipes import RADII
@@ -114,6 +115,7 @@ def reproduce(
         try:
             run_plan(jobs, hierarchies, out, machine=machine, say=say, progress=TrainingProgress)
         except KeyboardInterrupt:
+            answered()
             stopped = True
     written = write_tables(out)
     if figures and not stopped:

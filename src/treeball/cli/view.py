@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..interruption import answered
 from ..types import Objective
 from .console import say
 
@@ -131,6 +132,7 @@ def _serve(page: str, port: int, wants_browser: bool) -> int:
         try:
             server.wait()
         except KeyboardInterrupt:
+            answered()
             say("stopped")
     return 0
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..checks import require_whole
 from ..hierarchy import Hierarchy
+from ..interruption import answered
 from ..methods._fit import read_and_tell
 from ..methods.progress import TrainingProgress
 from ..types import Objective
@@ -171,6 +172,7 @@ def bench(
         try:
             record = bencher.run(job)
         except KeyboardInterrupt:
+            answered()
             missing = sum(kept.get(job) is None for job in jobs)
             break
         kept.put(job, record)

@@ -14,6 +14,7 @@ import numpy as np
 from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..interruption import answered
 from ..words import count
 from ._heal import ROUNDS, heal
 from .auto import Choice, resolve
@@ -159,6 +160,7 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
         try:
             other = fit(embedding.hierarchy, settings)
         except KeyboardInterrupt:  # what was trained is kept
+            answered()
             return embedding.with_provenance(embedding.provenance.with_log(f"{names[1]} was not compared"))
         scores = [one.evaluate(threads=settings.threads) for one in (embedding, other)]
         better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
+from ..interruption import answered
 from ..io.model_file import load
 from ..web import BoundedServer, Bounds, address_of, bounded_config, listen, log_settings
 from .descriptors import within_descriptors
@@ -61,13 +61,14 @@ def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> N
             timeout_graceful_shutdown=3,
         )
         bounds = Bounds(settings.timeout, settings.max_connections)
-        # Uvicorn ends cleanly on Ctrl-C, and only then passes it on.
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             if settings.workers == 1:
                 BoundedServer(config, bounds, tell).run([listening])
             else:
                 work = Work(config, bounds, folder)
                 Watch(work, listening, settings.workers, _PATIENCE, say).run(tell)
+        except KeyboardInterrupt:  # uvicorn has ended cleanly, and only then passes it on
+            answered()
 
 
 def prepare(embedding: Embedding, settings: ServeSettings, folder: Path) -> None:
