@@ -262,3 +262,21 @@ def test_a_model_that_is_read_as_a_hierarchy_is_checked_alike(tmp_path, model):
     pq.write_table(table.set_column(0, "node", pa.array([*NAMES[:6], "ocelot"])), path)
     with pytest.raises(InputError, match="is a model that was damaged or changed"):
         treeball.read(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "reason"),
+    [
+        ("weight", lists([None, 1.0, float("-inf"), 1.0, 1.0, 1.0, 1.0]), "no finite number"),
+        ("weight", lists([None, 1.0, None, 1.0, 1.0, 1.0, 1.0]), "no finite number"),
+        ("other_weights", lists([[], [], [], [], [], [], [float("nan")]]), "no finite number"),
+        ("other_weights", lists([[], [], [], [], [], [], ["x"]]), "other things than numbers"),
+        ("other_parents", lists([[], [], [], [], [], [], ["unicorn"]]), "names that are no nodes"),
+        ("other_parents", lists([[], [], [], [], [], [], [None]], pa.list_(pa.string())), "other_parents has gaps"),
+    ],
+)  # fmt: skip
+def test_edges_of_a_model_that_are_none_make_no_hierarchy_either(tmp_path, model, column, values, reason):
+    path = rewritten(model.save(tmp_path / "model.parquet"), **{column: values})
+    refused(path, f"holds no usable model.*{reason}")
+    with pytest.raises(InputError, match=f"damaged Parquet file.*{reason}"):
+        treeball.read(path)

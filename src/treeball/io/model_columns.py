@@ -76,21 +76,21 @@ def names_of(table: pa.Table, kind: str, virtual_root: str | None) -> Names:
 def edges_of(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
     """Child, parent and weight of every edge, by rows of the table; None where there are no weights."""
     nodes = table["node"].combine_chunks()
-    first = _codes(table["parent"], nodes)
-    _require(int((first < 0).sum()) == table["parent"].null_count, "parent has names that are no nodes")
+    first = _parents(table["parent"].combine_chunks(), nodes, "parent")
     child, parent = np.flatnonzero(first >= 0), first[first >= 0]
-    weights = table["weight"].to_numpy()[child] if "weight" in table.column_names else None
+    weights = _weights(table["weight"].combine_chunks(), "weight")[child] if "weight" in table.column_names else None
     others = _column(table, "other_parents")
     if others is None:
-        return child, parent, weights
+        return child, parent, _finite(weights)
     child = np.concatenate([child, np.repeat(np.arange(len(nodes)), pc.fill_null(others.value_lengths(), 0))])
-    parent = np.concatenate([parent, _codes(others.flatten(), nodes)])
+    parent = np.concatenate([parent, _parents(others.flatten(), nodes, "other_parents")])
     order = np.argsort(child, kind="stable")
     if weights is not None:
-        more = table["other_weights"].combine_chunks().flatten().to_numpy()
+        more = _weights(table["other_weights"].combine_chunks().flatten(), "other_weights")
         _require(len(weights) + len(more) == len(child), "other_weights does not go with other_parents")
         weights = np.concatenate([weights, more])[order]
-    return child[order], parent[order], weights
+    _require(parent.min(initial=0) >= 0, "other_parents has gaps")
+    return child[order], parent[order], _finite(weights)
 
 
 def _require(condition: bool, fault: str) -> None:
@@ -108,5 +108,19 @@ def _first(values: NDArray[Any], place: NDArray[np.int64], there: NDArray[np.boo
     return pa.array(taken, mask=~there)
 
 
-def _codes(values: pa.Array | pa.ChunkedArray, nodes: pa.Array) -> NDArray[np.int64]:
-    return np.asarray(pc.fill_null(pc.index_in(values, value_set=nodes), -1)).astype(np.int64)
+def _parents(values: pa.Array, nodes: pa.Array, name: str) -> NDArray[np.int64]:
+    """Rows of the nodes that are named; -1 where there is no name."""
+    codes = np.asarray(pc.fill_null(pc.index_in(values, value_set=nodes), -1)).astype(np.int64)
+    _require(int((codes < 0).sum()) == values.null_count, f"{name} has names that are no nodes")
+    return codes
+
+
+def _weights(values: pa.Array, name: str) -> NDArray[np.float64]:
+    """Numbers, NaN where there is none, as a root has none."""
+    _require(pa.types.is_floating(values.type), f"{name} has other things than numbers")
+    return np.asarray(pc.fill_null(values, np.nan).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _finite(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    _require(weights is None or bool(np.isfinite(weights).all()), "an edge has a weight that is no finite number")
+    return weights
