@@ -32,17 +32,25 @@ _PATIENCE_SECONDS = 60.0
 
 
 class Worker:
-    """A process of `worker.py`, and the folder where its present input lies."""
+    """A process of `worker.py`, and the folder where its present input lies.
+
+    All that it writes, temporary files included, lies in a place of its own, which goes when it ends: whoever is killed
+    tidies nothing up.
+    """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="treeball-fuzz-"))
-        self.errors = open(self.folder.with_suffix(".log"), "w+b")  # noqa: SIM115
+        self.place = Path(tempfile.mkdtemp(prefix="treeball-fuzz-"))
+        self.folder = self.place / "input"
+        temporary = self.place / "temporary"
+        for folder in (self.folder, temporary):
+            folder.mkdir()
+        self.errors = open(self.place / "errors.log", "w+b")  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.fuzz.worker", str(self.folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            env={**os.environ, "PYTHONHASHSEED": "0"},
+            env={**os.environ, "PYTHONHASHSEED": "0", "TMPDIR": str(temporary)},
         )
         self.ready: set[str] = set()
 
@@ -101,8 +109,7 @@ class Worker:
         for stream in (self.process.stdin, self.process.stdout, self.errors):
             if stream is not None:
                 stream.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.with_suffix(".log").unlink(missing_ok=True)
+        shutil.rmtree(self.place, ignore_errors=True)
 
     def _hung(self) -> dict[str, Any]:
         self.process.kill()

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 
+import numpy as np
 import pytest
 
+import treeball
 from tests.fuzz import budget, drive
 from tests.fuzz.case import Case
 from tests.fuzz.dice import Dice
 from tests.fuzz.drive import Run, Worker
+from tests.fuzz.model_changes import changed, sealed
 from tests.fuzz.mutate import mutated
 from tests.fuzz.shrink import replayed, shrunk
 from tests.fuzz.targets import TARGETS, find
+from tests.fuzz.targets.models import written
+from treeball.io.model_file import to_table
 
 
 @pytest.fixture
@@ -56,6 +62,35 @@ def test_one_worker_sees_a_refusal_a_traceback_memory_and_a_crash(impatient, tmp
 def test_a_hang_is_ended_and_told_from_patience(impatient):
     assert replayed(mischief(b"sleep"))["found"] == "hang"
     assert replayed(mischief(b"fine")) == {"outcome": "read"}
+
+
+@pytest.mark.parametrize("word", [b"fine", b"crash", b"sleep"])
+def test_a_worker_leaves_nothing_behind_however_it_ends(impatient, monkeypatch, tmp_path, word):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "here"))
+    monkeypatch.setattr(drive, "SECONDS", 0.2)
+    (tmp_path / "here").mkdir()
+    worker = Worker()
+    case = mischief(word).write(tmp_path / "case")
+    try:
+        worker.make_ready("mischief")
+        (temporary,) = worker.place.glob("temporary/treeball-fuzz-*")  # what it made is in its place
+        assert temporary.is_dir()
+        worker.try_input("mischief", {"folder": str(case)})
+    finally:
+        worker.end()
+    assert not list((tmp_path / "here").iterdir())
+
+
+def test_a_worker_that_nobody_asks_any_more_tidies_up_itself(impatient, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    worker = Worker()
+    try:
+        worker.make_ready("mischief")
+        worker.process.stdin.close()
+        assert worker.process.wait(60) == 0
+        assert not worker.place.exists()
+    finally:
+        worker.end()
 
 
 @pytest.mark.slow
@@ -105,6 +140,23 @@ def test_the_mutator_changes_nearly_everything():
     assert sum(one != data[0] for one in changed) > 450
     assert len(set(changed)) > 400
     assert max(map(len, changed)) <= 2_000_000
+
+
+def test_changed_models_have_the_hash_of_what_they_hold(tmp_path):
+    hierarchy = treeball.Hierarchy.from_codes(["r", "a", "b", "c"], [1, 2, 3, 3], [0, 0, 1, 2], weights=[1.0] * 4)
+    whole = to_table(treeball.Embedding(np.full((4, 2), 0.1), hierarchy))
+    past_the_hash: Counter[str | bool] = Counter()
+    for number in range(300):
+        table = sealed(changed(whole, Dice(0, "sealed", number)))
+        (tmp_path / "model.parquet").write_bytes(written(table))
+        try:
+            treeball.load(tmp_path / "model.parquet")
+            past_the_hash["read"] += 1
+        except treeball.InputError as error:
+            past_the_hash["SHA-256" not in str(error)] += 1
+    assert past_the_hash[True] > 150  # refused for what they are
+    assert past_the_hash["read"] > 20
+    assert past_the_hash[False] < 30
 
 
 def test_all_targets_are_there_and_mischief_is_none_of_them():

@@ -16,7 +16,7 @@ from ..dice import Dice
 
 __all__ = ["TARGETS", "Target", "find"]
 
-TARGETS = ("readers", "tables", "folders", "models", "vectors", "snapshots", "http")
+TARGETS = ("readers", "tables", "folders", "models", "sealed", "vectors", "snapshots", "http")
 """All that is fuzzed, in the order in which their turns come."""
 
 

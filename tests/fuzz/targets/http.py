@@ -111,22 +111,27 @@ def make(dice: Dice) -> Case:
 
 def attempt(case: Case, folder: Path) -> None:
     """Send the request; the answer must be an answer or a refusal, never an error of the service's own."""
-    status, headers, body = asyncio.run(_exchange(case))
+    status = require_answer(case.options, *asyncio.run(exchange(_app[0], case.options, case.files["body"])))
+    if status in _REFUSALS:
+        raise InputError(f"status {status}")
+
+
+def require_answer(options: dict[str, Any], status: int, headers: dict[bytes, bytes], body: bytes) -> int:
+    """The status of an answer that is one: an error has its sentence, and JSON is JSON."""
     assert status < 500 or status in _BUSY, f"status {status}: {body[:300]!r}"
-    if status >= 400 and case.options["method"] != "HEAD":
+    if status >= 400 and options["method"] != "HEAD":
         sentence = json.loads(body)["error"]
         assert sentence
         assert "\n" not in sentence
     if headers.get(b"content-type") == b"application/json" and body:
         json.loads(body, parse_constant=_no_constant)
-    if status in _REFUSALS:
-        raise InputError(f"status {status}")
+    return status
 
 
-async def _exchange(case: Case) -> tuple[int, dict[bytes, bytes], bytes]:
-    options = case.options
+async def exchange(app: Any, options: dict[str, Any], body: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
+    """Status, headers and body that an application answers to a request."""
     raw = options["path"].encode("latin-1")
-    pieces = [case.files["body"][:7], case.files["body"][7:]]
+    pieces = [body[:7], body[7:]]
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http",
         "method": options["method"], "path": unquote_to_bytes(raw).decode("utf-8", "replace"), "raw_path": raw,
@@ -144,7 +149,7 @@ async def _exchange(case: Case) -> tuple[int, dict[bytes, bytes], bytes]:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await _app[0](scope, receive, send)
+    await app(scope, receive, send)
     return sent[0]["status"], dict(sent[0]["headers"]), b"".join(one.get("body", b"") for one in sent[1:])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,7 +18,8 @@ WORDS = (b"fine", b"refuse", b"raise", b"crash", b"sleep", b"eat", b"mumble")
 
 
 def prepare() -> None:
-    """Nothing takes time."""
+    """Nothing takes time; but somebody who is killed leaves a folder behind, as a service does."""
+    tempfile.mkdtemp(prefix="treeball-fuzz-")
 
 
 def make(dice: Dice) -> Case:
