@@ -21,7 +21,18 @@ from typing import Any, TypeVar
 from ..errors import InputError
 from .readers.hints import setting
 
-__all__ = ["EVERY", "all_of", "bytes_of", "held", "json_size", "memory_budget", "require_room", "text_size", "watched"]
+__all__ = [
+    "EVERY",
+    "all_of",
+    "bytes_of",
+    "held",
+    "json_size",
+    "memory_budget",
+    "require_room",
+    "require_room_after",
+    "text_size",
+    "watched",
+]
 
 _T = TypeVar("_T")
 EVERY = 8_192
@@ -86,6 +97,12 @@ def require_room(more: int = 0) -> None:
     budget = _current.get()
     if budget is not None and _resident() - budget.before + more > budget.limit:
         raise _refusal(budget)
+
+
+def require_room_after(before: int, after: int) -> None:
+    """Look at the memory when the number of things taken in has passed a multiple of EVERY: a look takes time."""
+    if before // EVERY != after // EVERY:
+        require_room()
 
 
 @contextmanager

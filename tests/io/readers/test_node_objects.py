@@ -1,11 +1,98 @@
-"""Node objects of JSON and of Python: what their keys mean is looked up once for all that have the same."""
+"""Node objects of JSON and of Python: what their keys mean is looked up once, and long runs are taken together."""
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
-from treeball.io.readers import read
-from treeball.io.readers.objects import keywords
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treeball.errors import InputError
+from treeball.io.readers import path_tree, read
+from treeball.io.readers.objects import keywords, walk
+from treeball.io.readers.path_tree import PathTree
+from treeball.io.readers.relation import MISSING
+
+LABELS = st.sampled_from([*"abcdefghijklmnop", "", " ", "\u2003"])
+
+FAMILIES = st.lists(LABELS, max_size=12) | st.lists(LABELS, min_size=8, max_size=18, unique=True)
+
+
+def nodes() -> st.SearchStrategy[Any]:
+    """Trees of texts, numbers, mappings and node objects, with many siblings of one kind."""
+    names = st.sampled_from(["a", "b", "c d", "", " ", 1, 2.5, None, True])
+    many = [st.sampled_from(list("abcdefghijklmno")), names]
+    leaves = [
+        *many,
+        *(st.fixed_dictionaries({"name": one}) for one in many),
+        *(st.fixed_dictionaries({"id": one, "label": one, "size": names}) for one in many),
+        *(st.fixed_dictionaries({"title": one, "name": names}) for one in many),
+    ]
+    inner = st.one_of([st.lists(leaf, max_size=12) for leaf in leaves]) | st.lists(st.one_of(leaves), max_size=12)
+    return st.recursive(
+        inner,
+        lambda inside: (
+            st.lists(inside, max_size=4)
+            | st.dictionaries(st.text("abc", max_size=2), inside, max_size=10)
+            | st.fixed_dictionaries({"name": st.sampled_from("xyz"), "children": inside})
+            | st.fixed_dictionaries({"id": st.sampled_from("xyz"), "children": inside})
+            | st.tuples(inside, inner).map(lambda both: [{"name": "n", "children": both[0]}, *both[1]])
+        ),
+        max_leaves=6,
+    )
+
+
+def told(value: Any) -> Any:
+    """All that is read from a value, or the sentence that refuses it."""
+    try:
+        hierarchy = read(json.dumps(value).encode())
+    except InputError as error:
+        return str(error)
+    child, parent = hierarchy.edges()
+    return list(hierarchy.names), list(hierarchy.labels), child.tolist(), parent.tolist(), str(hierarchy.report)
+
+
+@given(nodes())
+def test_what_is_taken_together_is_what_one_by_one_would_be(value: Any) -> None:
+    together = told(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_leaves", lambda *_: None)
+        patch.setattr(path_tree, "_are_new", lambda _: False)
+        assert told(value) == together
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), FAMILIES), max_size=5), st.booleans())
+def test_children_added_together_are_those_added_one_by_one(families: list[tuple[int, list[str]]], mixed: bool) -> None:
+    together, one_by_one = PathTree(), PathTree()
+    for number, (parent, labels) in enumerate(families):
+        place = parent if parent < len(one_by_one.labels) else MISSING
+        codes = [one_by_one.add(place, label) for label in labels]
+        single = mixed and number % 2
+        assert (
+            list([together.add(place, one) for one in labels] if single else together.add_all(place, labels)) == codes
+        )
+    for name in ("labels", "parents", "lines", "empty", "repeated"):
+        assert getattr(together, name) == getattr(one_by_one, name)
+
+
+def test_a_mapping_with_very_many_keys_is_one_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keywords, "_MOST_KEYS", 3)
+    names = {"a", "b", "name", "children"}
+    assert set(read({"r": {name: {} for name in names}}).names) == {"r", *names}
+    assert set(read({"r": {"name": "a", "b": 1, "children": ["c"]}}).names) == {"r", "a", "c"}
+
+
+@pytest.mark.parametrize("nothing", [b"[]", b"{}", b"[[]]", b'{"name": null}'])
+def test_data_without_a_node_hold_no_edge(nothing: bytes) -> None:
+    with pytest.raises(InputError, match="holds no edge"):
+        read(nothing)
+
+
+def test_a_value_of_another_library_below_a_key_is_passed_over() -> None:
+    np = pytest.importorskip("numpy")
+    assert set(read({"r": {"a": np.zeros(3), "b": {"c": {}}}}).names) == {"r", "a", "b", "c"}
 
 
 def test_keys_of_equal_objects_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,11 +103,11 @@ def test_keys_of_equal_objects_are_looked_at_once(monkeypatch: pytest.MonkeyPatc
         return str(key)
 
     monkeypatch.setattr(keywords, "plain", counted)
-    keywords.keywords_of.cache_clear()
+    keywords._keywords_of.cache_clear()
     tree = {"name": "root", "children": [{"name": f"n{i}", "size": 1} for i in range(1_000)]}
     assert read(tree).n_nodes == 1_001
     assert 0 < len(looked_at) < 100
-    keywords.keywords_of.cache_clear()
+    keywords._keywords_of.cache_clear()
 
 
 def test_of_repeated_keys_the_last_name_counts() -> None:

@@ -7,17 +7,18 @@ that is unique and by its whole path where it is not.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
-from ..memory import EVERY, require_room, watched
+from ..memory import EVERY, require_room, require_room_after, watched
 from .relation import MISSING, Relation, Repair, refuse_surrogates, string_array
 
 _MOST_CHARACTERS = 1 << 29  # a chain of n steps has names of n^2 characters in all
+_FEW = 8  # children that are added faster one by one
 _COPIES = 5  # of names, besides the ones here, while a hierarchy is made of them
 
 
@@ -31,7 +32,8 @@ class PathTree:
         self.empty = self.repeated = 0
         self.first_empty: int | None = None
         self.first_repeat: int | None = None
-        self._code_of: dict[tuple[int, Hashable], int] = {}
+        self._children: dict[int, dict[Hashable, int]] = {}
+        self._together: dict[int, range] = {}  # children that came all at once, and are looked up by nobody so far
 
     def add(self, parent: int, label: Hashable, line: int = 0, expect_new: bool = True) -> int:
         """Code of the child ``label`` of ``parent`` (MISSING for a top).
@@ -46,7 +48,11 @@ class PathTree:
                 return parent
             label = str(label)  # plain text, whatever subclass the reader used
         count = len(self.labels)
-        code = self._code_of.setdefault((parent, label), count)
+        children = self._children.get(parent)
+        if children is None:
+            together = self._together.get(parent, ())
+            children = self._children[parent] = {self.labels[one]: one for one in together}
+        code = children.setdefault(label, count)
         if code == count:
             if not code % EVERY:
                 require_room()
@@ -57,6 +63,18 @@ class PathTree:
             self.repeated += 1
             self.first_repeat = self.first_repeat or line or None
         return code
+
+    def add_all(self, parent: int, labels: Sequence[Hashable]) -> Sequence[int]:
+        """Codes of several children of ``parent``, in order; many new ones are added in one step."""
+        first, number = len(self.labels), len(labels)
+        if parent in self._children or parent in self._together or not _are_new(labels):
+            return [self.add(parent, label) for label in labels]
+        codes = self._together[parent] = range(first, first + number)
+        self.labels += labels
+        self.parents += [parent] * number
+        self.lines += [0] * number
+        require_room_after(first, first + number)
+        return codes
 
     def full_paths(self, separator: str) -> pa.Array:
         """Path (n,) of every node from its top, in one buffer: a path is its parent's and one step more."""
@@ -108,8 +126,8 @@ class PathTree:
             names = self._distinct_paths(separator)
         else:
             names = self.labels
-            count = Counter(names)
-            if len(count) < len(names):
+            if len(set(names)) < len(names):
+                count = Counter(names)
                 shared = sum(number for number in count.values() if number > 1)
                 names = [
                     label if count[label] == 1 else self.path_of(code, separator)
@@ -148,6 +166,14 @@ class PathTree:
         if mark and not any(mark in str(label) for label in self.labels):
             return paths
         return string_array(_unique(paths.to_pylist()))
+
+
+def _are_new(labels: Sequence[Hashable]) -> bool:
+    """Whether labels are as many children, with nothing to merge, to leave out or to make plain."""
+    if len(labels) < _FEW or set(map(type, labels)) != {str}:
+        return False
+    distinct = set(labels)
+    return len(distinct) == len(labels) and "" not in distinct and not any(map(str.isspace, cast("set[str]", distinct)))
 
 
 def _unique(names: list[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...types import Codes
-from ..memory import EVERY, require_room
+from ..memory import EVERY, require_room, require_room_after
 
 Weights = NDArray[np.float64]
 Direction = Literal["child-parent", "parent-child"]
@@ -122,6 +122,13 @@ class RelationBuilder:
             self.weights.append(weight)
         if line is not None:
             self.lines.append(line)
+
+    def edges(self, children: Sequence[int], parent: int) -> None:
+        """Add a pair for each of several children, which has neither weight nor line."""
+        before = len(self.child)
+        self.child += children
+        self.parent += [parent] * len(children)
+        require_room_after(before, len(self.child))
 
     def finish(self, format: str, **attributes: Any) -> Relation:
         """The relation collected so far; ``attributes`` are further fields of :class:`Relation`."""

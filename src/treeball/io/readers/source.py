@@ -45,6 +45,7 @@ _BYTE_ORDER_MARKS = {
 _BINARY_CONTAINERS = (b"PAR1", b"ARROW1")
 _XML_ENCODING = re.compile(rb"""(<\?xml\s[^>]{0,100}?encoding\s*=\s*["'])([A-Za-z0-9._\-]+)""")
 _OBO_STANZA = re.compile(rb"(?m)^\[Term\]\s*$")
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+(?:\{\s*+\"|\[\s*+[\[{\"])")
 _BANNER = re.compile(
     rb"(?:[ \t]*+[\r\n]++|#[^\r\n]*+(?:[\r\n]++|\Z)|<!--(?:[^\-]|-(?!->))*+-->|<\?(?:[^?]|\?(?!>))*+\?>)*+"
 )
@@ -82,11 +83,15 @@ class Source:
 
     @cached_property
     def sample_text(self) -> str:
-        """First 256 kB after the comments at the top (more where lines are longer), decoded leniently, for sniffing."""
+        """First 256 kB after the comments at the top, decoded leniently, for sniffing.
+
+        It is more where lines are longer, since tables are told by their lines; JSON, often one line, by how it opens.
+        """
         banner = _BANNER.match(self.data)
         start = banner.end() if banner and banner.end() < len(self.data) else 0
         size = 1 << 18
-        while size < min(len(self.data), 1 << 24) and self.data.count(b"\n", start, start + size) < 5:
+        longest = size if _JSON.match(self.data, start) else 1 << 24
+        while size < min(len(self.data), longest) and self.data.count(b"\n", start, start + size) < 5:
             size *= 8
         return self.data[: start + size].decode("utf-8", "replace")
 

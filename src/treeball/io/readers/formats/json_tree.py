@@ -8,7 +8,8 @@ from typing import Any
 
 from ....errors import InputError
 from ...memory import json_size, require_room
-from ..objects.nested import Number, interpret, mapping_of, relation_of_pairs
+from ..objects.nested import interpret, relation_of_pairs
+from ..objects.values import Number, mapping_of
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings

@@ -9,7 +9,8 @@ from typing import Any
 
 from ....errors import InputError, MissingExtraError
 from ...memory import watched
-from ..objects.nested import Number, interpret, mapping_of
+from ..objects.nested import interpret
+from ..objects.values import Number, mapping_of
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,9 +28,19 @@ class Keywords:
     others: tuple[int, ...]
 
 
-@lru_cache(maxsize=256)
-def keywords_of(keys: tuple[str, ...]) -> Keywords:
-    """What the keys of a mapping mean; in a file of node objects most have the same. Of equal keys the last counts."""
+_MOST_KEYS = 1_000
+"""A mapping with more keys is no node object: its keys are names themselves."""
+
+
+def keywords_of(keys: Collection[object]) -> Keywords:
+    """What the keys of a mapping mean. Of equal keys the last counts."""
+    if len(keys) > _MOST_KEYS:
+        return Keywords((), (), (), tuple(range(len(keys))))
+    return _keywords_of(tuple(map(str, keys)))
+
+
+@lru_cache(maxsize=256)  # in a file of node objects most have the same
+def _keywords_of(keys: tuple[str, ...]) -> Keywords:
     words = [plain(key) for key in keys]
     places = range(len(words))
     return Keywords(

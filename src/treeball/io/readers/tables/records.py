@@ -119,6 +119,13 @@ def node_or_missing(builder: RelationBuilder, name: Any) -> int:
         ) from None
 
 
+def nodes_or_missing(builder: RelationBuilder, names: Sequence[Any]) -> list[int]:
+    """Codes of several ``names``, as those of one."""
+    if set(map(type, names)) == {str} and all(map(str.strip, names)):
+        return [builder.node(name) for name in names]
+    return [node_or_missing(builder, name) for name in names]
+
+
 def check_weight(value: Any, where: str) -> float:
     """``value`` as a weight: a finite number from 0 on."""
     try:
