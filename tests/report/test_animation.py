@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import os
 import shutil
 import stat
@@ -22,6 +23,7 @@ from treeball.cli.main import run
 from treeball.geometry import poincare
 from treeball.geometry.models import ball_to_hyperboloid
 from treeball.geometry.spaces import SPACES
+from treeball.io import memory
 from treeball.methods.descent import Epochs
 from treeball.methods.observe import Observers
 from treeball.methods.run import Run
@@ -184,6 +186,44 @@ def test_a_method_without_epochs_is_not_watched(pairs):
         ):
             WatchSettings(**options).require_training(0, "sarkar")
     WatchSettings().require_training(0, "sarkar")
+
+
+def test_snapshots_are_held_to_a_share_of_the_memory(recorded, tmp_path, monkeypatch):
+    model, frames = recorded
+    path = dataclasses.replace(frames, places=np.zeros((20, 100_000, 2))).save(tmp_path / "x.frames.npz")
+    assert path.stat().st_size < 1_000_000
+    read: list[str] = []
+    monkeypatch.setattr(memory, "_memory_of_machine", lambda: 60_000_000)
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", _noting(np.lib.npyio.NpzFile.__getitem__, read))
+    with pytest.raises(InputError) as caught:
+        load_frames(path, model.hierarchy)
+    assert str(caught.value) == (
+        f"reading {path} takes more than 30 MB of memory, half of what there is: it is damaged, or needs a larger "
+        "machine"
+    )
+    assert "epoch" in read
+    assert "places" not in read  # it is refused before it is unpacked
+    monkeypatch.setattr(memory, "_memory_of_machine", lambda: 2_000_000_000)
+    with pytest.raises(InputError, match="its arrays do not fit each other"):
+        load_frames(path, model.hierarchy)
+    assert "places" in read
+
+
+def test_an_array_that_says_it_is_larger_than_any_memory_is_refused(recorded, tmp_path):
+    model, frames = recorded
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2**50, 2)})
+    with zipfile.ZipFile(frames.save(tmp_path / "x.frames.npz")) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "x.frames.npz", "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, header.getvalue() if part == "places.npy" else content)
+    with pytest.raises(InputError, match="of memory, half of what there is"):
+        load_frames(tmp_path / "x.frames.npz", model.hierarchy)
+
+
+def _noting(get, read):
+    return lambda self, name: (read.append(name), get(self, name))[1]
 
 
 def test_broken_and_foreign_snapshots_are_refused(recorded, tmp_path):

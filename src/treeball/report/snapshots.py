@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..evaluation.illness import KINDS
 from ..hierarchy import Hierarchy
 from ..io.atomic import atomic_write, require_writable
+from ..io.memory import memory_budget, require_room
 from .plane import Plane
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..methods.observe import Moment
 
 _VERSION = 1
+_COPIES = 2  # of an array, itself included, while it is read and looked at
 _ALL_DIGITS_UP_TO = 20_000
 
 
@@ -92,7 +94,12 @@ class Frames:
 
 
 def load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
-    """Read the snapshots of a training of this hierarchy."""
+    """Read the snapshots of a training of this hierarchy; they may take as much memory as a model may."""
+    with memory_budget("auto", str(path), can_be_set=False):
+        return _load_frames(path, hierarchy)
+
+
+def _load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
     if not path.exists():
         raise InputError(
             f"there are no snapshots of the training, {str(path)!r}: record them with  treeball fit ... --snapshots 60"
@@ -101,9 +108,8 @@ def load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             if int(stored["version"]) != _VERSION:
                 raise InputError(f"{str(path)!r} was written by another version of treeball: fit the model again")
-            # What is no array in the archive comes as bytes.
-            frames = Frames(**{one.name: np.asarray(stored[one.name]) for one in fields(Frames)})
-    except InputError:
+            frames = Frames(**{one.name: _array(stored, one.name) for one in fields(Frames)})
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # an archive of arrays can be damaged in many ways
         raise InputError(f"{str(path)!r} holds no snapshots that can be read: fit the model again") from error
@@ -114,6 +120,15 @@ def load_frames(path: Path, hierarchy: Hierarchy) -> Frames:
     if not _fits(frames, hierarchy.n_nodes):
         raise InputError(f"{str(path)!r} is damaged, its arrays do not fit each other: fit the model again")
     return frames
+
+
+def _array(stored: Any, name: str) -> NDArray[Any]:
+    """An array of the archive, which says before how large it is: zeros are a thousand times smaller when compressed.
+
+    What is no array in there comes as bytes.
+    """
+    require_room(_COPIES * stored.zip.getinfo(f"{name}.npy").file_size)
+    return np.asarray(stored[name])
 
 
 def _fits(frames: Frames, n: int) -> bool:
