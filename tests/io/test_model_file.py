@@ -267,6 +267,7 @@ def test_a_model_that_is_read_as_a_hierarchy_is_checked_alike(tmp_path, model):
 @pytest.mark.parametrize(
     ("column", "values", "reason"),
     [
+        ("node", lists([*NAMES[:6], "cat"]), "two nodes are named 'cat'"),
         ("weight", lists([None, 1.0, float("-inf"), 1.0, 1.0, 1.0, 1.0]), "no finite number"),
         ("weight", lists([None, 1.0, None, 1.0, 1.0, 1.0, 1.0]), "no finite number"),
         ("other_weights", lists([[], [], [], [], [], [], [float("nan")]]), "no finite number"),
@@ -275,7 +276,7 @@ def test_a_model_that_is_read_as_a_hierarchy_is_checked_alike(tmp_path, model):
         ("other_parents", lists([[], [], [], [], [], [], [None]], pa.list_(pa.string())), "other_parents has gaps"),
     ],
 )  # fmt: skip
-def test_edges_of_a_model_that_are_none_make_no_hierarchy_either(tmp_path, model, column, values, reason):
+def test_nodes_and_edges_that_are_no_model_make_no_hierarchy_either(tmp_path, model, column, values, reason):
     path = rewritten(model.save(tmp_path / "model.parquet"), **{column: values})
     refused(path, f"holds no usable model.*{reason}")
     with pytest.raises(InputError, match=f"damaged Parquet file.*{reason}"):

@@ -70,7 +70,9 @@ def names_of(table: pa.Table, kind: str, virtual_root: str | None) -> Names:
     values: Any = nodes
     if kind == "int":
         values = [text if text == virtual_root else int(text) for text in nodes.to_pylist()]
-    return Names(values, _column(table, "label"), synonyms)
+    names = Names(values, _column(table, "label"), synonyms)
+    names.require_distinct()
+    return names
 
 
 def edges_of(table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
