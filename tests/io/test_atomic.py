@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,3 +123,64 @@ def test_a_file_has_the_permissions_that_files_have(tmp_path):
     write(tmp_path / "a.parquet")
     (tmp_path / "ordinary").touch()
     assert (tmp_path / "a.parquet").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+@pytest.fixture
+def steps(monkeypatch, tmp_path):
+    """What is done to files and folders, in order; `fail` gives the sync of a folder an error."""
+
+    class Steps(list[str]):
+        fail: OSError | None = None
+
+    done = Steps()
+    plain_sync, plain_replace = os.fsync, os.replace
+
+    def sync(handle):
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        done.append("sync folder" if is_folder else "sync file")
+        if is_folder:
+            assert os.path.samestat(os.fstat(handle), os.stat(tmp_path))
+            if done.fail is not None:
+                raise done.fail
+        plain_sync(handle)
+
+    def replace(*given):
+        done.append("rename")
+        plain_replace(*given)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "replace", replace)
+    return done
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows opens no folders")
+def test_the_file_is_on_the_disk_before_its_name_and_its_name_before_it_is_told(tmp_path, steps):
+    write(tmp_path / "a.parquet")
+    assert steps == ["sync file", "rename", "sync folder"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows opens no folders")
+def test_a_disk_that_fails_with_the_name_of_a_file_is_told(tmp_path, steps):
+    steps.fail = OSError(errno.EIO, "Input/output error")
+    with pytest.raises(InputError, match=r"cannot write '.*a.parquet': Input/output error"):
+        write(tmp_path / "a.parquet")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.parquet"]  # whole, and nothing beside it
+
+
+def test_a_file_system_that_syncs_no_folders_is_written_to_all_the_same(tmp_path, steps, monkeypatch):
+    for number in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
+        steps.fail = OSError(number, "no")
+        write(tmp_path / "a.parquet", str(number))
+        assert (tmp_path / "a.parquet").read_text() == str(number)
+    plain = os.open
+
+    def closed(path, *given, **more):
+        if Path(path) == tmp_path:
+            raise PermissionError(errno.EACCES, "may be written to and not read")
+        return plain(path, *given, **more)
+
+    steps.clear()
+    monkeypatch.setattr(os, "open", closed)
+    write(tmp_path / "a.parquet", "unseen")
+    assert (tmp_path / "a.parquet").read_text() == "unseen"
+    assert steps == ["sync file", "rename"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,22 @@ def test_those_that_were_not_there_are_made(tmp_path):
     assert contents(paths) == ["new", "new"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows opens no folders")
+def test_the_old_ones_are_gone_from_the_disk_before_a_new_one_comes(pair, monkeypatch):
+    there: list[list[str]] = []
+    plain = os.fsync
+
+    def sync(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            there.append([path.name for path in pair if path.exists()])
+        plain(handle)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write(pair)
+    assert there[0] == []
+    assert there[-1] == ["a", "b"]
+
+
 def why_not(paths):
     """Write, and return the error if there is one."""
     try:
@@ -78,7 +95,8 @@ def test_whichever_step_fails_all_old_ones_are_back(pair, monkeypatch, name):
         assert sorted(path.name for path in pair[0].parent.iterdir()) == ["a", "b"]
         errors.append(error)
         calls.clear()
-    assert len(errors) == 4  # two of each are ours, and two of the renaming
+    # Two of each are ours, and two of the renaming; folders are synced when the old ones are gone, and after each new.
+    assert len(errors) == {"fsync": 4 if os.name == "nt" else 7, "replace": 4}[name]
     assert contents(pair) == ["new", "new"]
 
 

@@ -8,6 +8,7 @@ by the system and not by a number of a process, which means nothing on another m
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -23,14 +24,17 @@ try:
 except ImportError:  # on Windows there is no such lock, and nothing is removed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "cannot_write", "require_writable"]
+__all__ = ["atomic_write", "cannot_write", "require_writable", "sync_folder"]
 
 _ATTEMPTS = 100
+_NOT_FOR_FOLDERS = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
 @contextmanager
 def atomic_write(target: Path) -> Iterator[Path]:
     """Give a temporary path; what is there in the end is synced and renamed to `target`, after an error removed.
+
+    The folder is synced as well: what was told to be written is there after a loss of power.
 
     The temporary file has the name of the target, in another folder: whatever goes by its ending writes the same.
     A symbolic link stays one: the file it points to is replaced.
@@ -44,6 +48,7 @@ def atomic_write(target: Path) -> Iterator[Path]:
             with open(temporary, "rb") as file:
                 os.fsync(file.fileno())
             os.replace(temporary, target)
+            sync_folder(target.parent)
     except OSError as error:
         raise cannot_write(target, error) from error
 
@@ -59,6 +64,25 @@ def require_writable(target: Path, *inputs: Path | str) -> None:
             (folder / target.name).touch()
     except OSError as error:
         raise cannot_write(target, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk; OSError where the disk fails.
+
+    Not on Windows, which opens no folders, nor in one that may be written to and not read, nor on file systems that
+    have no such thing, mostly those of networks: there the system writes names in its own time.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NOT_FOR_FOLDERS:
+            raise
+    finally:
+        os.close(handle)
 
 
 def cannot_write(target: Path, error: OSError) -> InputError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from .atomic import atomic_write, cannot_write
+from .atomic import atomic_write, cannot_write, sync_folder
 
 __all__ = ["write_together"]
 
@@ -47,6 +47,14 @@ class _Aside:
                 self.moved[place] = aside
             except FileNotFoundError:
                 self.moved[place] = None
+            except OSError as error:
+                raise cannot_write(place, error) from error
+        self._sync()  # after a loss of power, too, no old one lies beside a new one
+
+    def _sync(self) -> None:
+        for folder, place in {place.parent: place for place in self.places}.items():
+            try:
+                sync_folder(folder)
             except OSError as error:
                 raise cannot_write(place, error) from error
 
