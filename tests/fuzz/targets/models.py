@@ -6,6 +6,7 @@ import contextlib
 import io
 import shlex
 import tempfile
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,10 +75,12 @@ def attempt(case: Case, folder: Path) -> None:
     words = ["model.parquet" if word == "MODEL" else word for word in shlex.split(case.options["command"])]
     words = [str(folder / word) if word.startswith(("model.", "out.", "tree.")) else word for word in words]
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("always")
         code = run(words)
     said = err.getvalue()
     assert "Traceback" not in said, said
+    assert "Warning: " not in said, said  # those of libraries are for developers
     if code:
         assert said, f"exit code {code} without a word"
         last = said.splitlines()[-1]
