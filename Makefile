@@ -11,11 +11,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The exact versions of requirements-dev.txt, each with its hashes, where LOCKED=1 asks for them; .ci/run does.
-# Only what is not in there, torch and triton, then comes from pyproject.toml.
+# Only what is not in there, torch, triton and what needs them, then comes from pyproject.toml.
 LOCKED ?=
 
 $(VENV)/.locked: requirements-dev.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
 
 # One stamp per set of extras: a set is installed again when pyproject.toml changes.
@@ -89,7 +89,7 @@ dist: $(VENV)/.installed-dist
 # Writes requirements-dev.txt anew: the newest versions that pyproject.toml allows, for all systems and Pythons.
 # It names no index: each file is known by its hash, wherever it comes from.
 lock: $(VENV)/.installed-lock
-	printf '# Versions and hashes for development and CI, for LOCKED=1 make ...; written by make lock.\n' > $(VENV)/lock.txt
+	printf '# Versions and hashes for development and CI: pip install --require-hashes -r requirements-dev.txt; written by make lock.\n' > $(VENV)/lock.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras --upgrade \
 	  --override tools/lock-overrides.txt --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	  pyproject.toml >> $(VENV)/lock.txt
