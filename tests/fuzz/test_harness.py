@@ -68,6 +68,7 @@ def test_a_hang_is_ended_and_told_from_patience(impatient):
 def test_a_worker_leaves_nothing_behind_however_it_ends(impatient, monkeypatch, tmp_path, word):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "here"))
     monkeypatch.setattr(drive, "SECONDS", 0.2)
+    monkeypatch.setattr(drive, "_PATIENCE_SECONDS", 0.2)
     (tmp_path / "here").mkdir()
     worker = Worker()
     case = mischief(word).write(tmp_path / "case")
@@ -89,6 +90,21 @@ def test_a_worker_that_nobody_asks_any_more_tidies_up_itself(impatient, monkeypa
         worker.process.stdin.close()
         assert worker.process.wait(60) == 0
         assert not worker.place.exists()
+    finally:
+        worker.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the work of another process is counted on Linux alone")
+def test_waiting_for_others_is_no_hang_and_work_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(drive, "SECONDS", 0.3)
+    monkeypatch.setattr(drive, "_PATIENCE_SECONDS", 30.0)
+    worker = Worker()
+    try:
+        worker.make_ready("mischief")
+        assert worker.try_input("mischief", {"folder": str(mischief(b"doze").write(tmp_path / "a"))}) == {
+            "outcome": "read"
+        }
+        assert worker.try_input("mischief", {"folder": str(mischief(b"spin").write(tmp_path / "b"))})["found"] == "hang"
     finally:
         worker.end()
 

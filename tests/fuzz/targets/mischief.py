@@ -40,5 +40,10 @@ def attempt(case: Case, folder: Path) -> None:
             os.kill(os.getpid(), signal.SIGSEGV)
         case [b"sleep"]:
             time.sleep(3600)
+        case [b"doze"]:
+            time.sleep(1)
+        case [b"spin"]:
+            while True:
+                pass
         case [b"eat"]:
             bytearray(b"x") * (MEMORY + 2 * MARGIN)
