@@ -63,6 +63,32 @@ def test_what_is_taken_together_is_what_one_by_one_would_be(value: Any) -> None:
         assert told(value) == together
 
 
+def records() -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Records of one shape or of several, with parents of every kind."""
+    names = st.sampled_from([*"abcdef", "", " ", 1, 2.5, None])
+    parents = names | st.lists(names, max_size=3) | st.fixed_dictionaries({"id": names})
+    plain = st.lists(st.fixed_dictionaries({"id": names, "parent": names}), min_size=2, max_size=12)
+    named = st.fixed_dictionaries({"id": names, "parent": parents, "name": names | st.lists(names)})
+    weighted = st.fixed_dictionaries({"id": names, "parent": parents, "weight": st.sampled_from([1, 0.5, None, -1])})
+    bare = st.fixed_dictionaries({"id": names})
+    return plain | st.lists(named, min_size=2, max_size=9) | st.lists(named | weighted | bare, min_size=2, max_size=9)
+
+
+@given(records())
+def test_records_in_one_list_are_those_of_as_many_lines(given_records: list[dict[str, Any]]) -> None:
+    """Records that have lines are taken in one by one."""
+
+    def read_as(data: bytes) -> Any:
+        try:
+            hierarchy = read(data)
+        except InputError:
+            return "refused"
+        return list(hierarchy.names), list(hierarchy.labels), [codes.tolist() for codes in hierarchy.edges()]
+
+    lines = "\n".join(json.dumps(one) for one in given_records).encode()
+    assert read_as(json.dumps(given_records).encode()) == read_as(lines)
+
+
 @given(st.lists(st.tuples(st.integers(-1, 3), FAMILIES), max_size=5), st.booleans())
 def test_children_added_together_are_those_added_one_by_one(families: list[tuple[int, list[str]]], mixed: bool) -> None:
     together, one_by_one = PathTree(), PathTree()

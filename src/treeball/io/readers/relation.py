@@ -123,11 +123,11 @@ class RelationBuilder:
         if line is not None:
             self.lines.append(line)
 
-    def edges(self, children: Sequence[int], parent: int) -> None:
-        """Add a pair for each of several children, which has neither weight nor line."""
+    def edges(self, children: Sequence[int], parents: Sequence[int]) -> None:
+        """Add several pairs that have neither weight nor line."""
         before = len(self.child)
         self.child += children
-        self.parent += [parent] * len(children)
+        self.parent += parents
         require_room_after(before, len(self.child))
 
     def finish(self, format: str, **attributes: Any) -> Relation:

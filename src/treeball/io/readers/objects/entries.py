@@ -72,7 +72,8 @@ class Entries:
             parent = MISSING if above == MISSING else codes[above]
             found = nodes_or_missing(builder, self.ids[below])
             codes += found
-            builder.edges([code for code in found if code != MISSING], parent)
+            there = [code for code in found if code != MISSING]
+            builder.edges(there, [parent] * len(there))
             for code, name in zip(found, map(str, self.names[below]), strict=True):
                 if code != MISSING and labels.setdefault(code, name) != name:
                     several[code] = None

@@ -132,6 +132,8 @@ def _is_pair(item: Any) -> bool:
 
 
 def _mappings(values: Sequence[Any], label: str) -> list[dict[Any, Any]]:
+    if set(map(type, values)) == {dict}:
+        return list(values)
     for number, value in enumerate(values, start=1):
         if not isinstance(value, (Mapping, Pairs)):
             raise InputError(

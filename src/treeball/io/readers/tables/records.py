@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed
+from ...memory import watched
 from ..hints import setting
 from ..relation import MISSING, Relation, RelationBuilder
 from ..settings import ReadSettings
@@ -15,6 +17,7 @@ from .columns import Roles, roles_from_header, roles_from_settings, with_name_co
 from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, several_names, without_decimals
 
 Record = Mapping[Any, Any]
+Row = tuple[Any, list[Any], Any, Any]
 
 
 def are_records(values: Sequence[Any]) -> bool:
@@ -27,10 +30,8 @@ def are_records(values: Sequence[Any]) -> bool:
 
 def keys_of(records: Sequence[Record]) -> list[str]:
     """All keys of ``records`` in order of first appearance."""
-    keys: dict[str, None] = {}
-    for record in records:
-        keys.update(dict.fromkeys(str(key) for key in record))
-    return list(keys)
+    shapes = dict.fromkeys(map(tuple, records))  # most have the same keys
+    return list(dict.fromkeys(str(key) for shape in shapes for key in shape))
 
 
 def relation_of_records(
@@ -64,7 +65,7 @@ def relation_of_records(
             f"instance {setting('columns', 'id,parent')}"
         )
     roles = with_name_column(roles, settings, keys, len(keys), label)
-    rows = [_row(record, roles, keys) for record in records]
+    rows = _rows(records, roles, keys)
     if roles.alternative is not None and _parents_are_labels(rows):
         rows = [(name, parents, weight, None) for _, parents, weight, name in rows]
     plainer = _decimals_differ(rows)
@@ -74,14 +75,10 @@ def relation_of_records(
     several: dict[int, None] = {}
     labels: dict[int, str] = {}
     weighted = roles.weight is not None and any(weight is not None for _, _, weight, _ in rows)
-    for number, (child, parents, weight, name) in enumerate(rows):
-        where = lines[number] if lines is not None else None
-        code = node_or_missing(builder, child)
+    codes = _add_edges(builder, rows, label, lines, weighted)
+    for code, (_, _, _, name) in zip(codes, rows, strict=True):
         if name is not None and code != MISSING and labels.setdefault(code, str(name)) != str(name):
             several[code] = None
-        amount = _weight(weight, label, number, where) if weighted else None
-        for parent in parents or [None]:
-            builder.edge(code, node_or_missing(builder, parent), amount, where)
     relation = builder.finish(
         format,
         direction=roles.direction,
@@ -103,6 +100,25 @@ def relation_of_records(
     return relation
 
 
+def _add_edges(
+    builder: RelationBuilder, rows: Sequence[Row], label: str, lines: Sequence[int] | None, weighted: bool
+) -> list[int]:
+    """Add the pairs of all rows, in one step where each has one and nothing besides; tells the code of each child."""
+    mentioned = [name for child, parents, _, _ in watched(rows) for name in (child, *(parents or (None,)))]
+    codes = nodes_or_missing(builder, mentioned)
+    if len(codes) == 2 * len(rows) and lines is None and not weighted:
+        builder.edges(codes[::2], codes[1::2])
+        return codes[::2]
+    children, left = [], iter(codes)
+    for number, (_, parents, weight, _) in enumerate(rows):
+        where = lines[number] if lines is not None else None
+        children.append(next(left))
+        amount = _weight(weight, label, number, where) if weighted else None
+        for _ in parents or (None,):
+            builder.edge(children[-1], next(left), amount, where)
+    return children
+
+
 def node_or_missing(builder: RelationBuilder, name: Any) -> int:
     """Code of ``name``; MISSING for None, NaN and blank text."""
     if name is None or (isinstance(name, float) and math.isnan(name)) or (isinstance(name, str) and not name.strip()):
@@ -121,9 +137,11 @@ def node_or_missing(builder: RelationBuilder, name: Any) -> int:
 
 def nodes_or_missing(builder: RelationBuilder, names: Sequence[Any]) -> list[int]:
     """Codes of several ``names``, as those of one."""
-    if set(map(type, names)) == {str} and all(map(str.strip, names)):
-        return [builder.node(name) for name in names]
-    return [node_or_missing(builder, name) for name in names]
+    node = builder.node
+    return [
+        node(name) if type(name) is str and name and not name.isspace() else node_or_missing(builder, name)
+        for name in names
+    ]
 
 
 def check_weight(value: Any, where: str) -> float:
@@ -145,16 +163,30 @@ def _weight(value: Any, label: str, number: int, line: int | None) -> float:
     return check_weight(math.nan if value is None else value, where)
 
 
-def _row(record: Record, roles: Roles, keys: Sequence[str]) -> tuple[Any, list[Any], Any, Any]:
-    """Child, parents, weight and label of a record."""
-    fields = record if all(type(key) is str for key in record) else {str(key): record[key] for key in record}
-    parents = fields.get(keys[roles.parent])
-    given = parents if isinstance(parents, (list, set, frozenset)) else [parents]
-    several = [_scalar(parent) for parent in given]
-    weight = None if roles.weight is None else fields.get(keys[roles.weight])
-    name = None if roles.label is None else fields.get(keys[roles.label])
-    child = _scalar(fields.get(keys[roles.child]))
-    return child, several, weight, None if isinstance(name, (list, dict)) else name
+def _rows(records: Sequence[Record], roles: Roles, keys: Sequence[str]) -> list[Row]:
+    """Child, parents, weight and label of every record."""
+    if not all(type(key) is str for shape in set(map(tuple, records)) for key in shape):
+        records = [{str(key): record[key] for key in record} for record in records]
+    child, parent = ([record.get(keys[place]) for record in records] for place in (roles.child, roles.parent))
+    weight, name = (
+        [None] * len(records) if place is None else [record.get(keys[place]) for record in records]
+        for place in (roles.weight, roles.label)
+    )
+    several = [_parents(one) for one in parent] if _are_varied(parent) else [[one] for one in parent]
+    if _are_varied(child):
+        child = [_scalar(one) for one in child]
+    if _are_varied(name):
+        name = [None if isinstance(one, (list, dict)) else one for one in name]
+    return list(zip(child, several, weight, name, strict=True))
+
+
+def _are_varied(values: Sequence[Any]) -> bool:
+    """Whether there is anything among values that is more than a text, a number or nothing."""
+    return not all(issubclass(kind, (str, int, float, NoneType)) for kind in set(map(type, values)))
+
+
+def _parents(given: Any) -> list[Any]:
+    return [_scalar(one) for one in (given if isinstance(given, (list, set, frozenset)) else [given])]
 
 
 def _scalar(value: Any) -> Any:
@@ -167,7 +199,7 @@ def _scalar(value: Any) -> Any:
     return value
 
 
-def _parents_are_labels(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool:
+def _parents_are_labels(rows: Sequence[Row]) -> bool:
     try:
         ids = {child for child, _, _, _ in rows}
         names = {name for _, _, _, name in rows}
@@ -177,7 +209,7 @@ def _parents_are_labels(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool
     return len(parents & names) > len(parents & ids)
 
 
-def _decimals_differ(rows: Sequence[tuple[Any, list[Any], Any, Any]]) -> bool:
+def _decimals_differ(rows: Sequence[Row]) -> bool:
     children = [child for child, _, _, _ in rows if child is not None]
     parents = [parent for _, several, _, _ in rows for parent in several if parent is not None]
     return all(isinstance(name, str) for name in (*children, *parents)) and decimals_differ(children, parents)
