@@ -87,7 +87,7 @@ class Embedding(Questions):
         self.spare = None if spare is None else np.array(spare, np.float64)
         self._evaluations: dict[Objective, Evaluation] = {}
         if reach is not None:
-            self.reach = _checked_reach(reach, len(vectors))
+            self.reach = _checked_reach(reach, hierarchy)
 
     # ---- shape and names ----
 
@@ -174,7 +174,7 @@ class Embedding(Questions):
         """
         from ..evaluation import reaches
 
-        return _checked_reach(reaches(self), len(self))
+        return _checked_reach(reaches(self), self.hierarchy)
 
     def known_reach(self) -> Floats | None:
         """The reach if it is known or follows at once from ranks that are; None where it would take a ranking."""
@@ -337,11 +337,16 @@ def _require_points(vectors: Floats, hierarchy: Hierarchy, space: Space, roundof
         )
 
 
-def _checked_reach(reach: Floats, count: int) -> Floats:
-    """Reaches as they are kept, read-only; InputError unless there is one for each node, finite and not negative."""
+def _checked_reach(reach: Floats, hierarchy: Hierarchy) -> Floats:
+    """Reaches as they are kept, read-only; InputError unless there is one for each node, and 0 for the root."""
+    count = hierarchy.n_nodes
     reach = np.array(reach, np.float64)
     if reach.shape != (count,) or not (np.isfinite(reach) & (reach >= 0.0)).all():
         raise InputError(f"there must be a reach for each of {count:,} nodes, finite and not negative: leave them out")
+    if reach[hierarchy.root] != 0.0:
+        raise InputError(
+            f"the root has a reach of {reach[hierarchy.root]:g}, and nobody above it: leave the reaches out"
+        )
     reach.flags.writeable = False
     return reach
 
