@@ -17,10 +17,10 @@ from treeball.io.readers import read
 # Control characters end lines or files in one format or another; everything else is fair.
 CHARACTERS = st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"))
 SPICY = st.sampled_from(list("\"',;|>/\\-#:()[]{}&* \u00a0éΩ漢🦉"))
-# Among whole numbers "7.0" is the 7 of a spreadsheet; of that there are tests of their own.
-DECIMAL = re.compile(r"[-+]?\d+\.0+")
+# Among whole numbers "7.0" is the 7 of a spreadsheet, and "@context" makes JSON-LD of JSON; of both there are tests.
+MEANS_MORE = re.compile(r"\s*([-+]?\d+\.0+|@(context|graph|id|type))\s*")
 NAMES = st.text(CHARACTERS | SPICY, min_size=1, max_size=12).filter(
-    lambda name: name.strip() and not DECIMAL.fullmatch(name.strip())
+    lambda name: name.strip() and not MEANS_MORE.fullmatch(name)
 )
 # Unquoted, a line that begins with "# " is a comment.
 UNCOMMENTED = NAMES.filter(lambda name: not name.lstrip().startswith("#"))
