@@ -294,8 +294,8 @@ def workbook(sheets: dict[str, Sequence[Sequence[Any]]], first_row: int = 1) -> 
     return out.getvalue()
 
 
-def said_by(program: str, *arguments: str) -> Any:
-    """What a program prints as JSON, in a process of its own."""
+def output_of(program: str, *arguments: str) -> str:
+    """What a program prints, in a process of its own, which must end by itself."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program), *arguments],
         capture_output=True,
@@ -303,5 +303,10 @@ def said_by(program: str, *arguments: str) -> Any:
         timeout=500,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    assert done.returncode == 0, (done.returncode, done.stdout[-1000:], done.stderr[-3000:])
+    return done.stdout
+
+
+def said_by(program: str, *arguments: str) -> Any:
+    """What a program prints as JSON, in a process of its own."""
+    return json.loads(output_of(program, *arguments))

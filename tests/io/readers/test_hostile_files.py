@@ -6,9 +6,6 @@ import io
 import json
 import random
 import socket
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +35,9 @@ def parquet_file(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-def run(program: str, *arguments: str) -> str:
-    """Output of a program in a process of its own, which must end by itself."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, (done.returncode, done.stdout[-1000:], done.stderr[-3000:])
-    return done.stdout
-
-
 def test_damaged_arrow_files_crash_nothing() -> None:
     """In a process of its own, since what is guarded against ends the process."""
-    run(
+    helpers.output_of(
         """
         from tests.io.readers import test_hostile_files as this
         from tests.io.readers.test_fuzz import attempt
@@ -81,7 +65,7 @@ def test_times_in_nanoseconds_name_nodes(tmp_path: Path) -> None:
     above = pa.array([None, 1, 1], pa.timestamp("ns"))
     (tmp_path / "ids").write_bytes(parquet_file(pa.table({"id": times, "parent": above})))
     (tmp_path / "paths").write_bytes(parquet_file(pa.table({"path": ["a > b", "a > c", "a > d"], "seen": times})))
-    said = run(
+    said = helpers.output_of(
         """
         import sys
 
@@ -128,7 +112,7 @@ def test_no_reader_opens_anything_but_its_file(tmp_path: Path) -> None:
         [*VALID.values(), arrow_file(), helpers.workbook({"S": [["id", "parent"], [1, None], [2, 1]]})]
     ):
         (tmp_path / f"{number}").write_bytes(data)
-    said = run(
+    said = helpers.output_of(
         """
         import os, sys
         from pathlib import Path
