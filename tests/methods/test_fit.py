@@ -6,13 +6,17 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 
 import treeball
 from tests import trees
 from treeball import FitSettings, Hierarchy, InputError, NumericalError
-from treeball.methods._fit import Checkpoints, fit
+from treeball.engine.cpu.steps import poincare_step
+from treeball.methods._fit import ROOM_BEHIND, Checkpoints, begin, fit
+from treeball.methods.auto import resolve
+from treeball.methods.fit_settings import given_settings
 from treeball.methods.settings import ConstructSettings
 
 
@@ -46,6 +50,38 @@ def test_deterministic_runs_are_equal_to_the_byte_at_any_thread_count(method, tm
     assert files[0] == files[1] == files[2]
     other = fit(LARGER, settings.replace(seed=1))
     assert not np.array_equal(other.vectors, runs[0].vectors)
+
+
+@numba.njit(error_model="numpy")
+def steps_of_the_last_rows(vectors, chosen, scratch, u):
+    x, s = scratch[:, :52].copy(), scratch[:, 52:103].copy()
+    for i in range(chosen.shape[0]):
+        head = vectors.shape[0] - 1 - i % 8
+        poincare_step(vectors, head, chosen[i], np.full(51, 0.5), 51, 51, 0.01, 0.99999, x, s, u)
+
+
+@pytest.mark.parametrize("room", [ROOM_BEHIND, ROOM_BEHIND + 1, 2 * ROOM_BEHIND, 30 * ROOM_BEHIND])
+def test_room_behind_the_vectors_is_enough_for_a_step_to_add_up_in_one_order(room):
+    """Right behind them, within 256 bytes, memory that a step writes to changes the last digits on some processors."""
+
+    def trained(room):
+        block = np.zeros(50_000)
+        vectors = block[:1000].reshape(200, 5)
+        rng = np.random.default_rng(0)
+        vectors[:] = rng.normal(0, 0.3, vectors.shape)
+        chosen = np.array([rng.choice(200, 51, replace=False) for _ in range(200)])
+        steps_of_the_last_rows(vectors, chosen, np.zeros((5, 103)), block[1000 + room :][:5])
+        return vectors.copy()
+
+    np.testing.assert_array_equal(trained(room), trained(40_000))
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_vectors_have_that_room(resume):
+    settings = resolve(BALANCED, given_settings(QUICK)).settings
+    run = begin(BALANCED, settings, fit(BALANCED, QUICK, watch=lambda run, done: True) if resume else None)
+    assert run.vectors.base.size - run.vectors.size >= ROOM_BEHIND
+    assert run.vectors.ctypes.data == run.vectors.base.ctypes.data
 
 
 def test_several_workers_learn_as_well_as_one():

@@ -90,6 +90,7 @@ def test_every_changed_figure_is_found(out, document):
 
 # ---- the page itself ----
 
+
 def test_the_figures_of_the_documentation_are_those_of_its_records():
     assert page.check_page(PAGE) == []
 

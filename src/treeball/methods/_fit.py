@@ -15,6 +15,7 @@ from ..embedding import Embedding
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..interruption import answered
+from ..types import Floats
 from ..words import count
 from ._heal import ROUNDS, heal
 from .auto import Choice, resolve
@@ -32,6 +33,8 @@ __all__ = ["Checkpoints", "begin", "fit"]
 _LOG = logging.getLogger("treeball")
 
 CHECKPOINT_SECONDS = 30.0
+# Numbers: twice what compiled loops take in one go.
+ROOM_BEHIND = 64
 # Healing looks at every node for every node it moves.
 HEAL_UP_TO_NODES = 200_000
 # In two or three dimensions a construction may leave so many ill that there is no room for them, and to look for it
@@ -251,19 +254,33 @@ def _is_hopeless(embedding: Embedding, settings: Settings) -> bool:
 def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = None) -> Run:
     """The run before its first epoch, or at the one `resume` reached."""
     if resume is None:
-        return Run.begin(hierarchy, settings)
-    _require_same_run(hierarchy, settings, resume)
-    record = resume.provenance
-    return Run(
-        hierarchy,
-        settings,
-        np.array(resume.vectors) if resume.spare is None else np.hstack([resume.vectors, resume.spare]),
-        epoch=record.epochs_done,
-        clamped=record.clamped.times,
-        loss=record.loss,
-        log=list(record.log),
-        trace=list(record.trace),
-    )
+        run = Run.begin(hierarchy, settings)
+    else:
+        _require_same_run(hierarchy, settings, resume)
+        record = resume.provenance
+        run = Run(
+            hierarchy,
+            settings,
+            resume.vectors if resume.spare is None else np.hstack([resume.vectors, resume.spare]),
+            epoch=record.epochs_done,
+            clamped=record.clamped.times,
+            loss=record.loss,
+            log=list(record.log),
+            trace=list(record.trace),
+        )
+    run.vectors = _with_room_behind(run.vectors)
+    return run
+
+
+def _with_room_behind(vectors: Floats) -> Floats:
+    """A copy with nothing else in the memory behind its last row.
+
+    Compiled loops look whether what they write lies close behind what they read, and if so add up in another order.
+    Whether it does is the allocator's whim: the same training would end some last digits apart.
+    """
+    block = np.empty(vectors.size + ROOM_BEHIND)
+    block[: vectors.size] = vectors.ravel()
+    return block[: vectors.size].reshape(vectors.shape)
 
 
 def _require_same_run(hierarchy: Hierarchy, settings: Settings, resume: Embedding) -> None:
