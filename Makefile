@@ -35,7 +35,7 @@ demo: $(VENV)/.installed
 	$(BIN)/treeball view demo/mammals.parquet --html demo/mammals.html
 
 # A worker that has nothing left takes tests from the other, so that neighbours share what they have trained.
-PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal -rs
+PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal -rsfE
 
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow"
