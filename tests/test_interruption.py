@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from treeball.interruption import is_interruption
+
 BEGIN = """
 import signal, sys, time, types
 from treeball.interruption import take_ctrl_c
@@ -21,8 +23,8 @@ def wait():
         print("interrupted")
 """
 
-INSIDE_LLVMLITE = """
-tender = types.ModuleType("llvmlite.binding.invented")
+IN_TENDER_CODE = """
+tender = types.ModuleType("MODULE")
 exec('''
 import signal
 def register(steps):
@@ -115,8 +117,9 @@ def said(script: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_bookkeeping_of_compiled_code_is_finished_first() -> None:
-    assert said(INSIDE_LLVMLITE)[0] == "['added', 'owned']\ninterrupted\n"
+@pytest.mark.parametrize("module", ["llvmlite.binding.invented", "numba.core.serialize"])
+def test_what_must_not_be_left_half_done_is_finished_first(module: str) -> None:
+    assert said(IN_TENDER_CODE.replace("MODULE", module))[0] == "['added', 'owned']\ninterrupted\n"
 
 
 @pytest.mark.parametrize("script", [IN_A_FINALISER, IN_A_CALLBACK, CLEARED])
@@ -135,6 +138,21 @@ def test_cleaning_up_is_disturbed_by_a_second_ctrl_c_alone() -> None:
 
 def test_elsewhere_it_comes_at_once() -> None:
     assert said(AT_ONCE)[0] == "at once\n"
+
+
+def test_what_compiled_code_made_of_it_is_still_an_interruption() -> None:
+    def wrapped(times: int) -> SystemError:
+        error: BaseException = KeyboardInterrupt()
+        for _ in range(times):
+            wrapper = SystemError("returned a result with an exception set")
+            wrapper.__cause__ = error
+            error = wrapper
+        assert isinstance(error, SystemError)
+        return error
+
+    assert is_interruption(wrapped(1))
+    assert is_interruption(wrapped(2))
+    assert not is_interruption(SystemError("of its own"))
 
 
 def test_other_errors_of_finalisers_are_reported_as_ever() -> None:

@@ -2,8 +2,9 @@
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In what LLVM calls back, in code that runs when
 an object goes and in compiled code that clears errors it is swallowed, and the program goes on; between two steps of
-llvmlite's bookkeeping it leaves compiled code with two owners, and the process dies by a segmentation fault. So Ctrl-C
-waits until that code is left, and is raised again until somebody has `answered` it.
+llvmlite's bookkeeping it leaves compiled code with two owners, and in what compiled code calls to hand back its result
+it leaves a result and an error at once: the process dies by a segmentation fault. So Ctrl-C waits until that code is
+left, and is raised again until somebody has `answered` it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import threading
 from types import FrameType
 from typing import Any
 
-__all__ = ["answered", "interrupt", "raises_interrupt", "take_ctrl_c"]
+__all__ = ["answered", "interrupt", "is_interruption", "raises_interrupt", "take_ctrl_c"]
 
 _LATER, _LOST = 0.005, 0.25  # seconds until it is raised after bookkeeping, and again where nobody answered
-_TENDER = "llvmlite.binding"
+_TENDER = ("llvmlite.binding", "numba.core.serialize")
 
 
 def take_ctrl_c() -> None:
@@ -27,7 +28,7 @@ def take_ctrl_c() -> None:
         threading.Thread(target=_reminder.run, name="ctrl-c", daemon=True).start()
         signal.signal(signal.SIGINT, interrupt)
         report = sys.unraisablehook
-        sys.unraisablehook = lambda lost: None if _is_interruption(lost.exc_value) else report(lost)
+        sys.unraisablehook = lambda lost: None if is_interruption(lost.exc_value) else report(lost)
 
 
 def raises_interrupt(handler: Any) -> bool:
@@ -40,8 +41,15 @@ def answered() -> None:
     _reminder.forget()
 
 
+def is_interruption(error: BaseException | None) -> bool:
+    """Whether an error is, or came of, a KeyboardInterrupt: compiled code wraps it into a SystemError, or into two."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt now, after llvmlite's bookkeeping, or once more if the last was lost on its way.
+    """Raise KeyboardInterrupt now, after what is tender, or once more if the last was lost on its way.
 
     A reminder is no second Ctrl-C: it does not disturb the cleaning up after the first.
     """
@@ -52,7 +60,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
         _reminder.come_in(_LATER)
         return
     _reminder.come_in(_LOST)
-    if not (is_reminder and _is_interruption(sys.exception())):
+    if not (is_reminder and is_interruption(sys.exception())):
         raise KeyboardInterrupt
 
 
@@ -105,10 +113,3 @@ def _is_tender(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """Whether an error is, or came of, a KeyboardInterrupt."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error is not None

@@ -40,6 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files that keep every command busy for several seconds."""
     made = tmp_path_factory.mktemp("large")
     write(made / "tree.csv", tree_of(600_000))
+    write(made / "long.csv", tree_of(2_500_000))
     edges = tree_of(60_000)
     model = treeball.fit(edges, dim=8, method="construct", seed=0)
     model.save(made / "model.parquet")
@@ -53,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("stage", "arguments"),
     [
-        ("reading", ["fit", "tree.csv", "-o", "out.parquet"]),
+        ("reading", ["fit", "long.csv", "-o", "out.parquet"]),
         ("placing", ["fit", "tree.csv", "-o", "out.parquet"]),
         ("finding neighbours", ["neighbors", "model.parquet", "--from-file", "names.txt", "--json"]),
         ("placing nodes", ["insert", "model.parquet", "new.csv", "-o", "out.parquet"]),
@@ -74,6 +75,7 @@ def test_progress_is_shown_and_ctrl_c_answered(folder: Path, stage: str, argumen
     )
     os.close(its_end)
     said = read_until(terminal, lambda text: stage in text, _SHOWN_WITHIN)
+    assert stage in said
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
     said += read_until(terminal, lambda _: False, _ENDED_WITHIN)

@@ -15,7 +15,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
-from ..interruption import answered, take_ctrl_c
+from ..interruption import answered, is_interruption, take_ctrl_c
 from ..words import printable, say
 from .align import align
 from .ask import ask
@@ -125,8 +125,7 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
     except (KeyboardInterrupt, SystemError) as error:
-        # Compiled code that Ctrl-C interrupts may wrap the interruption into a SystemError.
-        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+        if not is_interruption(error):
             raise
         answered()
         _complain("interrupted", _INTERRUPTED)

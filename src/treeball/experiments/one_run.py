@@ -12,6 +12,7 @@ from ..embedding import Embedding
 from ..errors import TreeballError
 from ..evaluation import Split, evaluate_held_out, split
 from ..hierarchy import Hierarchy
+from ..interruption import is_interruption
 from ..io.readers import read
 from ..methods import insert
 from ..methods.auto import Choice, resolve
@@ -19,7 +20,7 @@ from ..methods.registry import find
 from ..workers import thread_count
 from .bench_settings import BenchPlan, Job
 from .records import Record
-from .timed_fit import ShowProgress, is_interruption, timed_fit, warm_up
+from .timed_fit import ShowProgress, timed_fit, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

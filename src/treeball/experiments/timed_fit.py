@@ -12,6 +12,7 @@ import numpy as np
 
 from ..geometry.directions import even_directions, ordered_directions
 from ..hierarchy import Hierarchy
+from ..interruption import is_interruption
 from ..methods._fit import Checkpoints, fit
 from ..methods.auto import Choice
 from ..methods.progress import StopOnInterrupt
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..methods.descent import Epochs
     from ..methods.run import Run
 
-__all__ = ["Progress", "ShowProgress", "TimedFit", "is_interruption", "timed_fit", "warm_up"]
+__all__ = ["Progress", "ShowProgress", "TimedFit", "timed_fit", "warm_up"]
 
 
 class Progress(Protocol):
@@ -111,8 +112,3 @@ def warm_up(settings: Settings) -> None:
         if is_interruption(error):
             raise
         # A method that does not take this DAG may well take the hierarchy that was meant, and says so if not.
-
-
-def is_interruption(error: Exception) -> bool:
-    """Whether it was Ctrl-C: compiled code that is interrupted may wrap that into a SystemError."""
-    return isinstance(error.__cause__, KeyboardInterrupt)

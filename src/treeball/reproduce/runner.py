@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..experiments.records import Record, make_folder, read_json, write_json
-from ..experiments.timed_fit import ShowProgress, is_interruption, warm_up
+from ..experiments.timed_fit import ShowProgress, warm_up
 from ..hierarchy import Hierarchy
+from ..interruption import is_interruption
 from . import datasets
 from .estimate import estimate, overview
 from .machine import Machine
