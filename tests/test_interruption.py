@@ -38,6 +38,24 @@ print(steps)
 wait()
 """
 
+# What compiled code calls to hand back an array.
+WHILE_A_RESULT_IS_HANDED_BACK = """
+import numpy as np
+from treeball.engine.cpu.graph import stable_order
+codes = np.zeros(10, np.int32)
+stable_order(3, codes)
+calls = []
+def watch(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == "_numba_unpickle" and not calls:
+        calls.append(1)
+        signal.raise_signal(signal.SIGINT)
+sys.setprofile(watch)
+found = stable_order(3, codes)
+sys.setprofile(None)
+print(len(calls), found[0])
+wait()
+"""
+
 IN_A_FINALISER = """
 class Object:
     def __del__(self):
@@ -120,6 +138,10 @@ def said(script: str) -> tuple[str, str]:
 @pytest.mark.parametrize("module", ["llvmlite.binding.invented", "numba.core.serialize"])
 def test_what_must_not_be_left_half_done_is_finished_first(module: str) -> None:
     assert said(IN_TENDER_CODE.replace("MODULE", module))[0] == "['added', 'owned']\ninterrupted\n"
+
+
+def test_what_compiled_code_hands_back_is_handed_back_first() -> None:
+    assert said(WHILE_A_RESULT_IS_HANDED_BACK)[0] == "1 [ 0 10 10 10]\ninterrupted\n"
 
 
 @pytest.mark.parametrize("script", [IN_A_FINALISER, IN_A_CALLBACK, CLEARED])
