@@ -1,0 +1,92 @@
+"""Points of the half-space in several terms, compiled: see `geometry.half_space`, whose names these have.
+
+Points are float64 (terms, n, d), the height last.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .compiler import compiled
+from .terms import add, add_product, asinh, difference, divide, multiply, square_root, two_product
+
+
+@compiled
+def put(points, node, way, length, child, scratch):
+    """Place `child` at a distance from `node` in a direction (d,); `scratch` has room for terms + 2."""
+    last = way.size - 1
+    flat = 0.0
+    for k in range(last):
+        flat += way[k] * way[k]
+    rest = flat / (1.0 + way[last]) if way[last] > 0.0 else 1.0 - way[last]
+    sine = math.sinh(length)
+    below = math.exp(-length) + sine * rest
+    height = points[0, node, last]
+    for k in range(last):
+        add_product(points[:, node, k], height, way[k] * sine / below, scratch, points[:, child, k])
+    points[0, child, last] = height / below
+
+
+@compiled
+def direction_to(points, node, other, scratch, out):
+    """Unit vector `out` in which `other` is seen from `node`; False if they coincide. `scratch`: twice the terms."""
+    last = out.size - 1
+    own, above = points[0, node, last], points[0, other, last]
+    out[last] = (above - own) / own * (above / own + 1.0)
+    largest = 0.0
+    for k in range(last):
+        gap = difference(points[:, other, k], points[:, node, k], scratch)[0] / own
+        out[k] = 2.0 * gap
+        out[last] += gap * gap
+        largest = max(largest, abs(out[k]))
+    largest = max(largest, abs(out[last]))
+    if not largest > 0.0:
+        return False
+    square = 0.0
+    for k in range(out.size):
+        out[k] /= largest
+        square += out[k] * out[k]
+    for k in range(out.size):
+        out[k] /= math.sqrt(square)
+    return True
+
+
+@compiled
+def pair_distances(points, others, first, second, out):
+    """Distances of points[first] from others[second] in two terms, `out` (2, m)."""
+    last = points.shape[2] - 1
+    scratch = np.empty(2 * points.shape[0])
+    for i in range(first.size):
+        a, b = first[i], second[i]
+        square, square_low = 0.0, 0.0
+        for k in range(last + 1):
+            gap, low = difference(points[:, a, k], others[:, b, k], scratch)
+            gap, low = multiply(gap, low, gap, low)
+            square, square_low = add(square, square_low, gap, low)
+        height, height_low = two_product(points[0, a, last], 4.0 * others[0, b, last])
+        square, square_low = divide(square, square_low, height, height_low)
+        found, low = asinh(*square_root(square, square_low))
+        out[0, i], out[1, i] = 2.0 * found, 2.0 * low
+
+
+@compiled
+def root_key(points, others, a, b, scratch):
+    """|p - q| / (2 sqrt(h k)) of points[a] and others[b], float64: half the distance is its inverse hyperbolic sine."""
+    last = points.shape[2] - 1
+    square = 0.0
+    for k in range(last):
+        gap = difference(points[:, a, k], others[:, b, k], scratch)[0]
+        square += gap * gap
+    own, other = points[0, a, last], others[0, b, last]
+    square += (own - other) * (own - other)
+    return 0.5 * math.sqrt(square) / math.sqrt(own * other)
+
+
+@compiled
+def rounded_distances(points, others, first, second, out):
+    """Distances of points[first] from others[second] to the digits of float64, `out` (m,)."""
+    scratch = np.empty(2 * points.shape[0])
+    for i in range(first.size):
+        out[i] = 2.0 * math.asinh(root_key(points, others, first[i], second[i], scratch))
