@@ -15,6 +15,7 @@ from tests import trees
 from treeball import InputError
 from treeball.engine import Compared, SoftmaxSteps, choose
 from treeball.engine.card import why_no_card
+from treeball.errors import NumericalError
 from treeball.geometry import poincare
 from treeball.geometry.spaces import SPACES
 
@@ -94,6 +95,73 @@ def test_ranks_are_those_of_a_naive_count(engine, name, n, dim):
             assert keys[source, offender[i]] == pytest.approx(keys[source, others].min(), rel=1e-12)
         else:
             assert offender[i] == -1
+
+
+def several_positives(n, seed, most):
+    """Some nodes with up to so many random positives: sources, pointers and codes."""
+    rng, found = np.random.default_rng(seed), {}
+    for node in range(0, n, 2):
+        others = np.delete(np.arange(n), node)
+        found[node] = np.sort(rng.choice(others, rng.integers(1, min(most, n - 1) + 1), replace=False))
+    ptr = np.concatenate([[0], np.cumsum([own.size for own in found.values()])]).astype(np.int64)
+    return np.array(list(found), np.int64), ptr, np.concatenate(list(found.values())).astype(np.int32)
+
+
+@pytest.mark.parametrize(("n", "dim", "most"), [(2, 2, 1), (70, 128, 5), (129, 2, 90), (600, 5, 4)])
+def test_ranks_of_several_positives_are_those_of_a_naive_count(engine, n, dim, most):
+    """More nodes than a tile has, some of them at one place and one at the rim, and more positives than a row has."""
+    space = SPACES["poincare"]
+    vectors = points_of(space, n, dim, seed=n)
+    vectors[n // 2 : n // 2 + n // 8] = vectors[0]
+    sources, ptr, idx = several_positives(n, n, most)
+    sources, ptr = sources[:40], ptr[:41]
+    idx = idx[: ptr[-1]]
+    coordinates, factor = space.ranking_coordinates(vectors)
+    ranks, precision, offender = engine.rank(coordinates, factor, sources, ptr, idx, 1)
+    keys = np.zeros((n, n))
+    for axis in coordinates.T:  # as the engines add them up, so that what ties there ties here
+        keys += np.square(axis[:, None] - axis[None])
+    keys *= factor
+    for i, source in enumerate(sources):
+        own = idx[ptr[i] : ptr[i + 1]]
+        others = np.delete(np.arange(n), [source, *own])
+        closer = (keys[source, others][:, None] <= keys[source, own]).sum(axis=0)
+        assert np.array_equal(ranks[ptr[i] : ptr[i + 1]], closer + 1)
+        number = np.arange(1, own.size + 1)
+        assert precision[i] == pytest.approx((number / (number + np.sort(closer))).mean(), rel=1e-14)
+        assert offender[i] == (others[np.argmin(keys[source, others])] if others.size else -1)
+
+
+def test_nobody_is_ranked_where_there_is_one_node(engine):
+    none = np.empty(0, np.int64)
+    ranks, precision, offender = engine.rank(np.zeros((1, 2)), np.ones(1), none, np.zeros(1, np.int64), none, 1)
+    assert ranks.size == precision.size == offender.size == 0
+    codes, keys = engine.nearest(np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64), 2, 1)
+    assert codes.tolist() == [[-1, -1]]
+    assert np.isinf(keys).all()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_what_is_no_number_is_never_ranked(engine, bad):
+    points, ptr = np.zeros((4, 2)), np.arange(5, dtype=np.int64)
+    points[2, 1] = bad
+    with pytest.raises(NumericalError, match="node number 2 is no point"):
+        engine.rank(points, np.ones(4), ptr[:4], ptr, np.array([1, 0, 0, 0], np.int32), 1)
+    with pytest.raises(NumericalError, match="node number 2 is no point"):
+        engine.nearest(points, np.ones(4), ptr[:4], 1, 1)
+
+
+@pytest.mark.parametrize(("n", "dim", "k"), [(300, 3, 100), (129, 128, 2)])
+def test_nearest_nodes_are_those_of_the_processor_also_where_many_are_at_one_place(engine, n, dim, k):
+    space = SPACES["poincare"]
+    vectors = points_of(space, n, dim, seed=k)
+    vectors[n // 2 : n // 2 + n // 3] = vectors[0]
+    coordinates, factor = space.ranking_coordinates(vectors)
+    nodes = np.arange(n)[:: n // 40]
+    codes, keys = engine.nearest(coordinates, factor, nodes, k, 1)
+    expected_codes, expected_keys = choose("cpu").nearest(coordinates, factor, nodes, k, 1)
+    assert np.array_equal(codes, expected_codes)
+    assert np.array_equal(keys, expected_keys)
 
 
 @pytest.mark.parametrize("name", SPACES)

@@ -176,6 +176,8 @@ class Engine(Protocol):
     ) -> tuple[Ints, Floats, Ints]:
         """Ranks of positives, average precisions and offenders of sources, by comparison with every node.
 
+        Coordinates that are no finite numbers are refused.
+
         Parameters
         ----------
         coordinates, factor

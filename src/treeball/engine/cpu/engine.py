@@ -6,6 +6,7 @@ import numpy as np
 
 from ...types import Codes, Floats, Ints, Mask, Pointers
 from ...workers import in_parts, in_threads, thread_count
+from ..finite import require_finite
 from ..protocol import Compared, SoftmaxSteps, Trained
 from .rank import rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
@@ -102,6 +103,7 @@ class CpuEngine:
         self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int
     ) -> tuple[Ints, Floats, Ints]:
         """Ranks, precisions and offenders, from the comparison with every node in blocks."""
+        require_finite(coordinates, factor)
         blocks, factors = to_blocks(coordinates, factor)
         ranks = np.empty(positive_idx.size, np.int64)
         precision = np.empty(sources.size)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ...errors import InputError
 from ...types import Floats, Ints
 from ...workers import in_parts, thread_count
+from ..finite import require_finite
 from .box_search import nearest_k, rank_positives_pruned
 from .box_tree import WIDTH, build
 
@@ -35,6 +36,7 @@ class SearchTree:
         factors = np.ascontiguousarray(factor, np.float64)
         if points.ndim != 2 or factors.shape != points.shape[:1] or not points.size:
             raise InputError(f"a search tree needs points (n, d) and n factors, not {points.shape} and {factors.shape}")
+        require_finite(points, factors)
         self.n_points, self.dim = points.shape
         self._tree = build(points, factors)
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import torch
 import triton
 
-from ...types import Codes, Floats, Pointers
+from ...types import Codes, Floats, Ints, Pointers
 from ..cpu.engine import CpuEngine
+from ..finite import require_finite
 from ..protocol import Trained
+from .neighbours import nearest_on_card
 from .pair_steps import EUCLIDEAN, LORENTZ, POINCARE, put_on_sheet, train_epoch
+from .ranks import rank_on_card
 from .residents import Residents
+from .tiles import put_on_card
 
 __all__ = ["GpuEngine"]
 
@@ -23,6 +30,10 @@ _PROGRAMS_PER_PROCESSOR = 8
 _NODES_PER_PROGRAM = 256
 _ROWS = 32
 _CELLS_PER_WARP = 256
+# With so few rows at once a comparison needs hardly more memory than the vectors.
+_FEWEST_ROWS = 1_024
+
+_R = TypeVar("_R")
 
 
 class GpuEngine(CpuEngine):
@@ -100,6 +111,43 @@ class GpuEngine(CpuEngine):
             clamped=clamped,
             failed=(first_epoch + number, nodes[number]) if number >= 0 else None,
         )
+
+    def rank(
+        self, coordinates: Floats, factor: Floats, sources: Ints, positive_ptr: Ints, positive_idx: Codes, threads: int
+    ) -> tuple[Ints, Floats, Ints]:
+        """Ranks, precisions and offenders, from the comparison with every node in tiles."""
+        require_finite(coordinates, factor)
+
+        def work(rows: int) -> tuple[Ints, Floats, Ints]:
+            nodes = put_on_card(coordinates, factor, self.device)
+            return rank_on_card(nodes, sources, positive_ptr, positive_idx, self.processors, rows)
+
+        found = self._with_fewer_rows(work, sources.size)
+        return found or super().rank(coordinates, factor, sources, positive_ptr, positive_idx, threads)
+
+    def nearest(self, coordinates: Floats, factor: Floats, nodes: Ints, k: int, threads: int) -> tuple[Ints, Floats]:
+        """Codes and keys of the nearest nodes, from the comparison with every node in tiles."""
+        require_finite(coordinates, factor)
+
+        def work(rows: int) -> tuple[Ints, Floats]:
+            return nearest_on_card(put_on_card(coordinates, factor, self.device), nodes, k, self.processors, rows)
+
+        found = self._with_fewer_rows(work, nodes.size)
+        return found or super().nearest(coordinates, factor, nodes, k, threads)
+
+    def _with_fewer_rows(self, work: Callable[[int], _R], rows: int) -> _R | None:
+        """Let `work` compare so many rows at once, or fewer where the card's memory is full; None if that is no use."""
+        while True:
+            try:
+                with torch.cuda.stream(self.stream):
+                    return work(max(rows, 1))
+            except torch.OutOfMemoryError:
+                if rows <= _FEWEST_ROWS:
+                    break
+                rows //= 2
+            torch.cuda.empty_cache()
+        warnings.warn(f"the memory of {self.device_name} is full, so the processor does it", stacklevel=3)
+        return None
 
 
 def _course(pairs: int, seed: int, epoch: int) -> tuple[int, int, int]:
