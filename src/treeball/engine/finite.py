@@ -12,6 +12,9 @@ __all__ = ["require_finite"]
 
 def require_finite(coordinates: Floats, factor: Floats) -> None:
     """Refuse coordinates (n, d) and factors (n,) that are no finite numbers, naming the first node that has one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(coordinates.sum() + factor.sum()):  # one that is none would have spoiled it
+            return
     finite = np.isfinite(coordinates).all(axis=1) & np.isfinite(factor)
     if not finite.all():
         raise NumericalError(
