@@ -53,7 +53,7 @@ class OnCard(NamedTuple):
     @property
     def tiles(self) -> int:
         """How many make a row."""
-        return self.factor.numel() // COLUMNS
+        return int(self.factor.numel()) // COLUMNS
 
 
 def put_on_card(coordinates: Floats, factor: Floats, device: torch.device) -> OnCard:
@@ -69,7 +69,7 @@ def put_on_card(coordinates: Floats, factor: Floats, device: torch.device) -> On
 
 def launch_rows(nodes: OnCard, most: int) -> int:
     """How many rows one launch compares with all nodes."""
-    return max(ROWS, min(most, _LAUNCH // max(1, nodes.points.numel())))
+    return max(ROWS, min(most, _LAUNCH // max(1, int(nodes.points.numel()))))
 
 
 def splits_of(nodes: OnCard, rows: int, processors: int, least: int = 1) -> tuple[int, int]:
