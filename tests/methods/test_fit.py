@@ -14,9 +14,12 @@ import treeball
 from tests import trees
 from treeball import FitSettings, Hierarchy, InputError, NumericalError
 from treeball.engine.cpu.steps import poincare_step
+from treeball.geometry import poincare
+from treeball.methods import softmax
 from treeball.methods._fit import ROOM_BEHIND, Checkpoints, begin, fit
 from treeball.methods.auto import resolve
 from treeball.methods.fit_settings import given_settings
+from treeball.methods.registry import find
 from treeball.methods.settings import ConstructSettings
 
 
@@ -113,6 +116,15 @@ def test_resuming_with_other_settings_or_another_tree_is_refused():
     assert longer.provenance.epochs_done == 40
 
 
+def test_a_healed_model_of_lorentz_which_is_in_the_ball_is_not_resumed():
+    settings = FitSettings(method="lorentz", dim=5, epochs=5, heal=True, deterministic=True)
+    healed = fit(BALANCED, settings)
+    assert healed.geometry == "poincare"
+    assert healed.dim == 5
+    with pytest.raises(InputError, match="moved to the geometry poincare, as healing does; start afresh"):
+        fit(BALANCED, settings.replace(epochs=10), resume=healed)
+
+
 def test_checkpoints_are_complete_models(tmp_path):
     path = tmp_path / "c.parquet"
     seen = []
@@ -150,6 +162,61 @@ def test_weights_change_what_is_learned_and_must_be_there():
     assert precision[:20].mean() > 2 * precision[20:].mean()
     with pytest.raises(InputError, match="no weight column"):
         fit(BALANCED, QUICK.replace(weighted=True))
+
+
+@pytest.mark.parametrize(("weight", "why"), [(1e308, "too large to be added up"), (0.0, "nothing would be trained")])
+def test_weights_that_would_train_nothing_are_refused(weight, why):
+    edges = trees.star(40)
+    with pytest.raises(InputError, match=why):
+        fit(hierarchy_of(edges, np.full(39, weight)), QUICK.replace(weighted=True))
+
+
+@pytest.mark.parametrize("method", ["poincare", "lorentz", "euclidean"])
+def test_the_first_radius_is_a_distance(method):
+    settings = FitSettings(method=method, dim=3, epochs=0, init_radius=5.0)
+    radii = fit(LARGER, settings, scores=False).radii()
+    assert 4.5 < radii.max() <= 5.0 + 1e-9
+    trained = fit(BALANCED, settings.replace(epochs=3))
+    assert np.isfinite(trained.vectors).all()
+
+
+def test_a_construction_to_start_from_is_held_to_the_largest_radius():
+    settings = FitSettings(method="poincare", dim=5, epochs=0, init="construct", init_scale=1.0, max_radius=6.0)
+    first = fit(BALANCED, settings, scores=False)
+    assert first.radii().max() <= 6.0 + 1e-9
+    assert first.provenance.clamped.times > 0
+    begun = begin(BALANCED, resolve(BALANCED, given_settings(settings, method="softmax", epochs=100)).settings)
+    softmax._place_first(begun, 5.0)
+    assert poincare.radius(begun.vectors).max() <= 6.0 + 1e-9
+
+
+@pytest.mark.parametrize("method", ["poincare", "lorentz"])
+def test_what_two_workers_wrote_at_once_is_put_back_into_the_space(method, monkeypatch):
+    """Both may step the same node in the very last step."""
+    from treeball.engine.cpu import engine
+
+    def torn(work, items, workers):
+        in_threads(work, items, workers)
+        run.vectors[3] = 700.0
+
+    in_threads = engine.in_threads
+    monkeypatch.setattr(engine, "in_threads", torn)
+    given = given_settings(None, method=method, dim=4, epochs=1, threads=2, device="cpu", max_radius=6.0)
+    run = begin(LARGER, resolve(LARGER, given).settings)
+    for _ in find(method).run(run):
+        pass
+    assert run.embedding().radii()[3] == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("method", ["euclidean", "poincare", "lorentz", "softmax"])
+@pytest.mark.parametrize("lr", [1e6, 1e200, 1.7e308])
+def test_a_step_that_overflows_after_its_loss_is_no_result(method, lr):
+    try:
+        made = fit(BALANCED, method=method, dim=3, epochs=1, lr=lr, **({} if method == "softmax" else {"burn_in": 0}))
+    except NumericalError as error:
+        assert "lower the learning rate" in str(error)
+    else:
+        assert np.isfinite(made.vectors).all()
 
 
 def test_a_nan_names_epoch_node_and_remedy():

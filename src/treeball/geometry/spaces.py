@@ -95,7 +95,7 @@ class Space(ABC):
 
     @abstractmethod
     def initial(self, rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
-        """First vectors (n, width) of a training: even directions, within about `radius` of the origin."""
+        """First vectors (n, width) of a training: random ones at a distance below `radius` from the origin."""
 
     @abstractmethod
     def bound(self, max_radius: float) -> float:
@@ -140,8 +140,9 @@ class Ball(Space):
         return np.zeros(dim)
 
     def initial(self, rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
-        """Near the origin a hyperbolic radius is twice the norm."""
-        return np.asarray(rng.uniform(-1.0, 1.0, (n, dim)) * (radius / np.sqrt(dim)) / 2.0)
+        """Where geodesics end that start in a cube of tangent vectors of that half diagonal."""
+        tangent = _cube(rng, n, dim, radius)
+        return np.asarray(poincare.from_radius(tangent, np.linalg.norm(tangent, axis=1)))
 
     def bound(self, max_radius: float) -> float:
         """|x| at that radius."""
@@ -202,9 +203,9 @@ class Hyperboloid(Ball):
         return np.asarray(lorentz.origin(dim))
 
     def initial(self, rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
-        """Near the origin a hyperbolic radius is the norm of space."""
-        space = rng.uniform(-1.0, 1.0, (n, dim)) * (radius / np.sqrt(dim))
-        return np.hstack([np.sqrt(1.0 + np.square(space).sum(axis=1, keepdims=True)), space])
+        """As in the ball."""
+        tangent = _cube(rng, n, dim, radius)
+        return np.asarray(lorentz.from_radius(tangent, np.linalg.norm(tangent, axis=1)))
 
     def bound(self, max_radius: float) -> float:
         """|space| at that radius."""
@@ -242,7 +243,7 @@ class Flat(Space):
 
     def initial(self, rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
         """Within a cube of that half diagonal."""
-        return np.asarray(rng.uniform(-1.0, 1.0, (n, dim)) * (radius / np.sqrt(dim)))
+        return _cube(rng, n, dim, radius)
 
     def bound(self, max_radius: float) -> float:
         """There is no rim to keep away from."""
@@ -267,6 +268,11 @@ class Flat(Space):
     def to_hyperboloid(self, vectors: Floats) -> Floats:
         """There are none."""
         return self.to_ball(vectors)
+
+
+def _cube(rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
+    """Random vectors (n, dim) of a cube whose corners are at `radius`."""
+    return np.asarray(rng.uniform(-1.0, 1.0, (n, dim)) * (radius / np.sqrt(dim)))
 
 
 BALL = Ball()

@@ -76,6 +76,11 @@ class Descent(ABC):
         trained = self.train(first_epoch, self.steps(first_epoch, count))
         if trained.failed is not None:
             raise self.failure(*trained.failed)
+        # The last step of a call may overflow after its loss was taken.
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = 4.0 * np.einsum("ij,ij->i", self.vectors, self.vectors)
+        if not np.isfinite(squares).all():
+            raise self.failure(first_epoch + count - 1, int(np.argmin(np.isfinite(squares))))
         visited = count * self.pairs_per_epoch
         return Epochs(count, trained.loss, trained.clamped, visited, time.perf_counter() - started)
 

@@ -15,6 +15,7 @@ from ..limits import BALL_RADIUS
 from ..types import Floats, Objective
 from .construct import Plan, Scaffold, construct
 from .run import Run
+from .settings import EpochSettings
 
 __all__ = ["contracted_construction", "place_first"]
 
@@ -28,20 +29,21 @@ def place_first(run: Run) -> None:
     if run.epoch:
         return
     if settings.starts_from_construction:
-        run.vectors[:] = contracted_construction(
-            run.hierarchy, settings.dim, settings.init_scale, settings.objective, settings.seed, settings.threads
-        )
+        run.vectors[:], held = contracted_construction(run.hierarchy, settings, settings.objective)
+        run.clamped += held
     else:
         rng = np.random.default_rng(settings.seed)
         run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, settings.first_radius)
 
 
-def contracted_construction(
-    hierarchy: Hierarchy, dim: int, scale: float, objective: Objective, seed: int = 0, threads: int = 0
-) -> Floats:
-    """A construction (n, dim), with all distances to the origin multiplied by `scale`."""
+def contracted_construction(hierarchy: Hierarchy, settings: EpochSettings, objective: Objective) -> tuple[Floats, int]:
+    """A construction (n, dim), with all distances to the origin multiplied by `init_scale`.
+
+    Nodes that were farther out than `max_radius` are held there; the second result is how many.
+    """
     if objective == "parents":
-        vectors = construct(hierarchy, dim, seed=seed, threads=threads).vectors
+        vectors = construct(hierarchy, settings.dim, seed=settings.seed, threads=settings.threads).vectors
     else:
-        vectors = Scaffold(hierarchy, dim, threads).place(Plan(BALL_RADIUS, BALL_RADIUS, STEEP_GROWTH))
-    return dilate_ball(vectors, scale, BALL_RADIUS)[0]
+        scaffold = Scaffold(hierarchy, settings.dim, settings.threads)
+        vectors = scaffold.place(Plan(BALL_RADIUS, BALL_RADIUS, STEEP_GROWTH))
+    return dilate_ball(vectors, settings.init_scale, min(BALL_RADIUS, settings.max_radius))

@@ -83,10 +83,25 @@ class Pairs:
 
 
 def require_weights(hierarchy: Hierarchy, settings: Any) -> None:
-    """InputError when weights are asked for and there are none."""
-    if settings.weighted and hierarchy.parent_weight is None:
+    """InputError when weights are asked for and there are none that could be used."""
+    if not settings.weighted:
+        return
+    weights = hierarchy.parent_weight
+    if weights is None:
         raise InputError(
             "weighted was asked for, but the input has no weight column; leave it out or add a third column"
+        )
+    if not weights.size:
+        return
+    with np.errstate(over="ignore"):
+        mean = weights.mean()
+    if not np.isfinite(mean):
+        raise InputError(
+            f"the weights are too large to be added up (up to {weights.max():g}): divide all of them by one number"
+        )
+    if mean <= 0.0:
+        raise InputError(
+            "no weight is above 0, so that nothing would be trained: leave weighted out or mend the weights"
         )
 
 
@@ -96,4 +111,4 @@ def _edge_weights(hierarchy: Hierarchy) -> NDArray[np.float64]:
     ptr, idx = hierarchy.parent_ptr, hierarchy.parent_idx
     order = np.lexsort((idx, np.repeat(np.arange(hierarchy.n_nodes), np.diff(ptr))))
     weights = hierarchy.parent_weight[order]
-    return np.ascontiguousarray(weights / weights.mean()) if weights.size and weights.mean() > 0 else weights.copy()
+    return np.ascontiguousarray(weights / weights.mean()) if weights.size else weights.copy()

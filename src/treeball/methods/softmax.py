@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Compared, SoftmaxSteps, Trained
+from ..geometry.poincare import project
 from ..hierarchy import Hierarchy
 from ..types import Floats, Objective
 from .descent import Descent, Epochs
@@ -180,12 +181,12 @@ def _place_first(run: Run, sharpness: float) -> None:
     settings, n, spare = run.settings, run.hierarchy.n_nodes, _spare(run.settings)
     rng = np.random.default_rng(settings.seed)
     if settings.starts_from_construction:
-        flat = contracted_construction(
-            run.hierarchy, settings.dim, settings.init_scale, "parents", settings.seed, settings.threads
-        )
-        run.vectors = np.hstack([flat, rng.normal(0.0, AT_FIRST / sharpness, (n, spare))])
+        flat, held = contracted_construction(run.hierarchy, settings, "parents")
+        run.clamped += held
+        first = np.hstack([flat, rng.normal(0.0, AT_FIRST / sharpness, (n, spare))])
     else:
-        run.vectors = run.space.initial(rng, n, settings.dim + spare, 1.0 / sharpness)
+        first = run.space.initial(rng, n, settings.dim + spare, 1.0 / sharpness)
+    run.vectors = np.asarray(project(first, settings.max_radius)[0])
 
 
 def _is_tangled(run: Run, sharpness: float) -> bool:

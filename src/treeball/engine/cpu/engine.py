@@ -9,7 +9,7 @@ from ...workers import in_parts, in_threads, thread_count
 from ..finite import require_finite
 from ..protocol import Compared, SoftmaxSteps, Trained
 from .rank import rank_positives, to_blocks
-from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, train_epochs
+from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, settle_all, train_epochs
 from .search_tree import SearchTree
 from .sharp_softmax import adam_step, sharp_gradient
 
@@ -57,6 +57,8 @@ class CpuEngine:
             )  # fmt: skip
 
         in_threads(work, range(workers), workers)
+        if workers > 1:  # two that wrote one row at once may have left it off the sheet or beyond the bound
+            settle_all(GEOMETRIES[geometry], vectors, bound)
         return _trained(counters)
 
     def descend_softmax(

@@ -12,7 +12,7 @@ import numpy as np
 
 from .compiler import compiled
 from .negatives import FEW_POSITIVES, clash, draw_negatives, stream, visiting_order
-from .steps import euclidean_step, lorentz_step, poincare_step
+from .steps import clamp, euclidean_step, lorentz_step, poincare_step, settle
 
 EUCLIDEAN, POINCARE, LORENTZ = 0, 1, 2
 GEOMETRIES = {"euclidean": EUCLIDEAN, "poincare": POINCARE, "lorentz": LORENTZ}
@@ -88,3 +88,13 @@ def train_epochs(
                     counters[FAILED_EPOCH] = first_epoch + epoch
                     counters[FAILED_NODE] = head
                     return
+
+
+@compiled
+def settle_all(geometry, vectors, bound):
+    """Put all vectors back into their space and within the bound: what one worker alone leaves there anyway."""
+    for row in range(vectors.shape[0]):
+        if geometry == POINCARE:
+            clamp(vectors[row], bound)
+        elif geometry == LORENTZ:
+            settle(vectors[row], bound)

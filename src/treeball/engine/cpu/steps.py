@@ -179,7 +179,7 @@ def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u
         row = vectors[chosen[j]]
         for k in range(1, dim + 1):
             row[k] += cosh_less_1 * x[k, j] + sinh * (z[j] * x[k, j] + (x[k, j] - u[k]))
-        clamped += _settle(row, bound)
+        clamped += settle(row, bound)
     # u moves along the sum of its tangent vectors, (1+z) u - v = z u + (u - v).
     for k in range(1, dim + 1):
         away = 0.0
@@ -199,11 +199,11 @@ def lorentz_step(vectors, head, chosen, dice, count, fresh, step, bound, x, s, u
     row = vectors[head]
     for k in range(1, dim + 1):
         row[k] += cosh_less_1 * u[k] + sinh * move[k]
-    return loss, clamped + _settle(row, bound)
+    return loss, clamped + settle(row, bound)
 
 
 @compiled
-def _settle(point, bound):
+def settle(point, bound):
     """Put a hyperboloid point back on the sheet: clamp its spatial norm to `bound`, recompute time. 1 if clamped."""
     norm2 = 0.0
     for k in range(1, point.size):
