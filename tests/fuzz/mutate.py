@@ -125,7 +125,8 @@ def _number_lines(data: bytes, _: Sequence[bytes], rng: Random) -> bytes:
     """A line many times over, each time with another number in it: many names instead of one."""
     lines = data.split(b"\n")
     line = rng.choice(lines)
-    some = (b"%s%d" % (line, number) for number in range(rng.randint(1, rng.choice((10, 100, 2_000)))))
+    times = min(rng.randint(1, rng.choice((10, 100, 2_000))), 1 + _LONGEST // (1 + len(line)))
+    some = (b"%s%d" % (line, number) for number in range(times))
     return b"\n".join([*lines, *some])
 
 

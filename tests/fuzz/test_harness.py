@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from random import Random
 
 import numpy as np
 import pytest
 
 import treeball
-from tests.fuzz import budget, drive
+from tests.fuzz import budget, drive, mutate
 from tests.fuzz.case import Case
 from tests.fuzz.dice import Dice
 from tests.fuzz.drive import Run, Worker
@@ -32,6 +33,14 @@ def impatient(monkeypatch):
 
 def mischief(text: bytes) -> Case:
     return Case("mischief", {"input": text})
+
+
+def test_a_mutator_makes_no_gigabytes_of_a_long_line():
+    """Each of its changes is cut only when it has been made."""
+    line, most = b"x" * 1_900_000, 0
+    for seed in range(40):
+        most = max(most, len(mutate._number_lines(line, [line], Random(seed))))
+    assert most < 8_000_000
 
 
 @pytest.mark.slow

@@ -296,3 +296,11 @@ def test_networkx_there_and_back():
     assert again.n_edges == hierarchy.n_edges
     weighted = Hierarchy.from_codes(["a", "b"], [1], [0], weights=[2.5])
     assert treeball.read(to_networkx(weighted)).parent_weight.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_a_table_with_more_columns_than_any_model_has_is_refused(ending):
+    separator = "," if ending == "csv" else "\t"
+    Path(f"v.{ending}").write_text(separator.join(["dog", *["0.001"] * 10_000]) + "\n")
+    with pytest.raises(InputError, match="10,001 columns, and a table of vectors has at most 10,000"):
+        import_vectors(f"v.{ending}", "tree.csv")

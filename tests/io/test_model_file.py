@@ -93,7 +93,8 @@ SCORES = {
     "fields",
     [
         {"objective": "children"}, {"objective": ["parents"]}, {"method": 7}, {"version": [1]}, {"seed": -1},
-        {"settings": [1]}, {"epochs_done": 1e9}, {"loss": "low"}, {"log": {}}, {"log": [3]}, {"log": [{"epoch": 1}]},
+        {"settings": [1]}, {"settings": {"epochs": "many"}}, {"epochs_done": 1e9}, {"loss": "low"},
+        {"log": {}}, {"log": [3]}, {"log": [{"epoch": 1}]},
         {"log": [{"epoch": float("inf"), "text": "x"}]}, {"trace": [{"epoch": 1, "map": "x"}]}, {"trace": [{}]},
         {"input": {"source": 3}}, {"input": "file"}, {"clamped": {"times": 1.5}}, {"record": "x"},
         {"scores": [1]}, {"scores": SCORES | {"map": float("nan")}}, {"scores": SCORES | {"map": "1"}},
@@ -122,6 +123,12 @@ def test_a_record_that_is_nested_deeply_is_refused_in_one_sentence(tmp_path, mod
 @pytest.mark.parametrize("text", [b"", b"[]", b"3", b"null", b"{", b"\xff\xfe", b'{"format": 3}', b'"text"'])
 def test_metadata_that_are_no_record_are_refused(tmp_path, model, text):
     refused(rewritten(model.save(tmp_path / "model.parquet"), lambda _: text), "holds no usable model")
+
+
+def test_a_virtual_root_alone_is_no_model(tmp_path):
+    alone = treeball.Embedding(np.zeros((1, 2)), treeball.Hierarchy.from_codes(["all"], [], []))
+    path = rewritten(alone.save(tmp_path / "model.parquet"), lambda record: record | {"virtual_root": "all"})
+    refused(path, "nothing below its virtual root")
 
 
 @pytest.mark.parametrize(

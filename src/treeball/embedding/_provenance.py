@@ -230,7 +230,7 @@ _TEXT = checks.or_none(checks.text)
 _CHECKS: dict[str, checks.Check] = {
     "method": checks.text,
     "objective": checks.objective,
-    "settings": checks.plain_object,
+    "settings": checks.settings,
     "seed": checks.count,
     "version": checks.text,
     "epochs_done": checks.count,

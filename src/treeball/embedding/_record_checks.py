@@ -124,6 +124,13 @@ def plain_object(value: Any) -> dict[str, Any]:
     return checked
 
 
+def settings(value: Any) -> dict[str, Any]:
+    """Whatever a method has to set; but how many epochs there were to be is asked for by others."""
+    checked = plain_object(value)
+    fields({}, {"epochs": or_none(count)})(checked)
+    return checked
+
+
 _SCORES = {
     "nodes": count,
     "edges": count,

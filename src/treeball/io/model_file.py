@@ -184,6 +184,8 @@ def _embedding(table: pa.Table, description: dict[str, Any]) -> Embedding:
     names = names_of(table, description["names"], virtual)
     child, parent, weights = edges_of(table)
     root = None if virtual is None else names.index_of(virtual)
+    if root is not None and len(names) == 1:
+        raise ValueError("there is nothing below its virtual root")
     hierarchy = Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=root)
     spare = rows_of(table, "spare") if "spare" in table.column_names else None
     reach = table["reach"].to_numpy() if "reach" in table.column_names else None

@@ -25,6 +25,8 @@ from .registry import Format
 __all__ = ["FORMATS", "read", "sniff", "write"]
 
 _SEPARATORS: dict[VectorFormat, str] = {"csv": ",", "tsv": "\t"}
+# No model has more than 4096 dimensions, which in polar coordinates are twice as many numbers.
+_MOST_COLUMNS = 10_000
 _BYTES_PER_COLUMN = 5_000
 _BYTES_PER_NAME = 200
 _NODE_COLUMN, _LABEL_COLUMN, _PARENT_COLUMN, _REACH_COLUMN = "node", "label", "parent", "reach"
@@ -42,7 +44,13 @@ def read(source: VectorFile, *, separator: str) -> Vectors:
     """Vectors of a table: names in the first column, maybe ones headed label, parent, reach, numbers in the others."""
     data, label = source.data, source.label
     end = data.find(b"\n")
-    require_room(_BYTES_PER_COLUMN * (data.count(separator.encode(), 0, len(data) if end < 0 else end) + 1))
+    width = data.count(separator.encode(), 0, len(data) if end < 0 else end) + 1
+    if width > _MOST_COLUMNS:
+        raise InputError(
+            f"{label} has a first line of {width:,} columns, and a table of vectors has at most {_MOST_COLUMNS:,}: "
+            "give vectors of fewer dimensions"
+        )
+    require_room(_BYTES_PER_COLUMN * width)
     header, has_header = _header(data, label, separator)
     labels, parents, reach = (
         header.index(name, 1) if has_header and name in header[1:] else None
