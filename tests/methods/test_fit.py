@@ -22,6 +22,7 @@ from treeball.methods.auto import resolve
 from treeball.methods.fit_settings import given_settings
 from treeball.methods.registry import find
 from treeball.methods.settings import ConstructSettings
+from treeball.workers import in_threads
 
 
 def hierarchy_of(edges, weights=None):
@@ -200,7 +201,6 @@ def test_what_two_workers_wrote_at_once_is_put_back_into_the_space(method, monke
         in_threads(work, items, workers)
         run.vectors[3] = 700.0
 
-    in_threads = engine.in_threads
     monkeypatch.setattr(engine, "in_threads", torn)
     given = given_settings(None, method=method, dim=4, epochs=1, threads=2, device="cpu", max_radius=6.0)
     run = begin(LARGER, resolve(LARGER, given).settings)
@@ -213,7 +213,7 @@ def test_what_two_workers_wrote_at_once_is_put_back_into_the_space(method, monke
 @pytest.mark.parametrize("lr", [1e6, 1e200, 1.7e308])
 def test_a_step_that_overflows_after_its_loss_is_no_result(method, lr):
     with contextlib.suppress(NumericalError):
-        made = fit(BALANCED, method=method, dim=3, epochs=1, lr=lr, **({} if method == "softmax" else {"burn_in": 0}))
+        made = fit(BALANCED, method=method, dim=3, epochs=1, lr=lr, burn_in=None if method == "softmax" else 0)
         assert np.isfinite(made.vectors).all()
 
 

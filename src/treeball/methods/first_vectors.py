@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..geometry.dilation import dilate_ball
+from ..geometry.poincare import project
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS
 from ..types import Floats, Objective
@@ -17,7 +18,7 @@ from .construct import Plan, Scaffold, construct
 from .run import Run
 from .settings import EpochSettings
 
-__all__ = ["contracted_construction", "place_first"]
+__all__ = ["contracted_construction", "held_construction", "place_first"]
 
 # For the objective ancestors a node must be nearer to the root than to its own children, so edges grow much faster.
 STEEP_GROWTH = 1.45
@@ -29,21 +30,27 @@ def place_first(run: Run) -> None:
     if run.epoch:
         return
     if settings.starts_from_construction:
-        run.vectors[:], held = contracted_construction(run.hierarchy, settings, settings.objective)
+        run.vectors[:], held = held_construction(run.hierarchy, settings, settings.objective)
         run.clamped += held
     else:
         rng = np.random.default_rng(settings.seed)
         run.vectors[:] = run.space.initial(rng, run.hierarchy.n_nodes, settings.dim, settings.first_radius)
 
 
-def contracted_construction(hierarchy: Hierarchy, settings: EpochSettings, objective: Objective) -> tuple[Floats, int]:
-    """A construction (n, dim), with all distances to the origin multiplied by `init_scale`.
+def held_construction(hierarchy: Hierarchy, settings: EpochSettings, objective: Objective) -> tuple[Floats, int]:
+    """A construction (n, dim), contracted by `init_scale`, and how many nodes had to be held at `max_radius`."""
+    made = contracted_construction(
+        hierarchy, settings.dim, settings.init_scale, objective, settings.seed, settings.threads
+    )
+    return project(made, min(BALL_RADIUS, settings.max_radius))
 
-    Nodes that were farther out than `max_radius` are held there; the second result is how many.
-    """
+
+def contracted_construction(
+    hierarchy: Hierarchy, dim: int, scale: float, objective: Objective, seed: int = 0, threads: int = 0
+) -> Floats:
+    """A construction (n, dim), with all distances to the origin multiplied by `scale`."""
     if objective == "parents":
-        vectors = construct(hierarchy, settings.dim, seed=settings.seed, threads=settings.threads).vectors
+        vectors = construct(hierarchy, dim, seed=seed, threads=threads).vectors
     else:
-        scaffold = Scaffold(hierarchy, settings.dim, settings.threads)
-        vectors = scaffold.place(Plan(BALL_RADIUS, BALL_RADIUS, STEEP_GROWTH))
-    return dilate_ball(vectors, settings.init_scale, min(BALL_RADIUS, settings.max_radius))
+        vectors = Scaffold(hierarchy, dim, threads).place(Plan(BALL_RADIUS, BALL_RADIUS, STEEP_GROWTH))
+    return dilate_ball(vectors, scale, BALL_RADIUS)[0]

@@ -30,7 +30,7 @@ from ..geometry.poincare import project
 from ..hierarchy import Hierarchy
 from ..types import Floats, Objective
 from .descent import Descent, Epochs
-from .first_vectors import contracted_construction
+from .first_vectors import held_construction
 from .near_lists import non_positives_near, refresh_every
 from .registry import Method
 from .run import Run
@@ -181,7 +181,7 @@ def _place_first(run: Run, sharpness: float) -> None:
     settings, n, spare = run.settings, run.hierarchy.n_nodes, _spare(run.settings)
     rng = np.random.default_rng(settings.seed)
     if settings.starts_from_construction:
-        flat, held = contracted_construction(run.hierarchy, settings, "parents")
+        flat, held = held_construction(run.hierarchy, settings, "parents")
         run.clamped += held
         first = np.hstack([flat, rng.normal(0.0, AT_FIRST / sharpness, (n, spare))])
     else:
