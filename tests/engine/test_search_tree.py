@@ -15,6 +15,7 @@ import treeball
 from tests import trees
 from treeball import Embedding, Hierarchy
 from treeball.engine import choose
+from treeball.engine.cpu.engine import CpuEngine
 from treeball.engine.cpu.search_tree import SearchTree
 from treeball.errors import InputError
 from treeball.evaluation import ranking
@@ -171,7 +172,7 @@ def test_both_ways_give_the_same_ranking(make, sample, monkeypatch):
     monkeypatch.setattr(ranking, "_TREE_FROM_NODES", 0)
     monkeypatch.setattr(ranking, "_TREE_FROM_SOURCES", 0)
     monkeypatch.setattr(ranking, "_WORTHWHILE_SHARE", 2.0)
-    monkeypatch.setattr(ranking, "choose", None)
+    monkeypatch.setattr(CpuEngine, "rank", None)
     pruned = ranking.rank(x, factor, embedding.hierarchy, "parents", sample=sample, seed=1, threads=2)
     for name, value in vars(plain).items():
         np.testing.assert_array_equal(getattr(pruned, name), value)

@@ -133,6 +133,8 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
         ("  inter-subtree", f"{illness['inter_subtree']:,}"),
         ("largest radius", f"{record['max_radius']:.2f}"),
     ]
+    if "device" in record:
+        rows.append(("compared by", record["device"]))
     if sampled:
         rows.append(("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, 95 % intervals"))
     return rows

@@ -90,7 +90,7 @@ def fit(
         say(f"stopped after epoch {made.epochs_done} of {epochs}; saved {saved}; go on with --resume{kept}")
     for entry in made.log[len(choice.reasons) :]:
         say(f"epoch {entry.epoch}: {entry.text}" if epochs and not constructed else entry.text)
-    evaluation = embedding.evaluate(threads=chosen.threads)
+    evaluation = embedding.evaluate(threads=chosen.threads, device=chosen.scored_on)
     if json:
         print_json(evaluation.to_dict())
     else:

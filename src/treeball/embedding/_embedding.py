@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import require_whole
+from ..checks import require_choice, require_whole
+from ..engine import DEVICES, Device
 from ..errors import InputError
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
@@ -241,6 +242,7 @@ class Embedding(Questions):
         seed: int = 0,
         threads: int = 0,
         score: Score | None = None,
+        device: Device = "auto",
     ) -> Evaluation:
         """Scores against the hierarchy; see :func:`treeball.evaluate`. Exact ones are kept.
 
@@ -250,10 +252,11 @@ class Embedding(Questions):
 
         require_whole("seed", seed, 0)
         require_whole("threads", threads, 0)
+        require_choice("device", device, DEVICES)
         objective = objective or self.objective
         if score is None and sample in (None, 0) and objective in self._evaluations:
             return self._evaluations[objective]
-        evaluation = evaluate(self, objective, sample=sample, seed=seed, threads=threads, score=score)
+        evaluation = evaluate(self, objective, sample=sample, seed=seed, threads=threads, score=score, device=device)
         if score is None and evaluation.ranking.is_exact:
             self._evaluations[objective] = evaluation
         return evaluation

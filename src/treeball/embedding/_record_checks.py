@@ -142,6 +142,7 @@ _SCORES = {
     "illness": counts,
     "max_radius": score,
     "sampled": fields({"nodes": count, "of": count}),
+    "device": text,
     "certificate": fields({"pairs": count, "margin": or_none(score)}),
 }
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checks import require_choice
+from ..engine import DEVICES, Device
 from ..errors import InputError
 from ..types import Objective
 from ..words import json_number
@@ -64,7 +66,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """The object that ``treeball evaluate --json`` prints.
 
-        `sampled` is there only when nodes were sampled, `certificate` only when all were ranked and no pair is ill.
+        `sampled` is there only when nodes were sampled, `certificate` only when all were ranked and no pair is ill,
+        `device` only when a card compared them.
         """
         record: dict[str, Any] = {
             "nodes": self.nodes,
@@ -83,6 +86,8 @@ class Evaluation:
                 "of": self.ranking.population,
                 "interval_95": {name: list(ends) for name, ends in self.ranking.intervals().items()},
             }
+        if self.ranking.device:
+            record["device"] = self.ranking.device
         if self.certificate is not None:
             record["certificate"] = self.certificate.to_dict()
         return record
@@ -96,6 +101,7 @@ def evaluate(
     seed: int = 0,
     threads: int = 0,
     score: Score | None = None,
+    device: Device = "auto",
 ) -> Evaluation:
     """Score an embedding against its hierarchy.
 
@@ -116,6 +122,9 @@ def evaluate(
     score
         How near other nodes are to some, instead of the distance: takes the embedding and codes (m,) of nodes, and
         gives an array (m, n), smaller for nearer. The energy of an entailment cone is such a score.
+    device
+        Where to compare distances: ``"cpu"``, ``"cuda"`` (a graphics card), or ``"auto"``, which takes a card where
+        there is one and it is expected to be faster. The ranks are the same.
     """
     from ..embedding import Embedding
 
@@ -128,6 +137,7 @@ def evaluate(
     objective = objective or embedding.objective
     if objective not in ("parents", "ancestors"):
         raise InputError(f"objective must be parents or ancestors, not {objective!r}")
+    require_choice("device", device, DEVICES)
     if score is not None:
         ranking = rank_by_score(embedding, score, objective, sample=sample, seed=seed)
         return _scored(embedding, objective, ranking)
@@ -141,6 +151,7 @@ def evaluate(
         sample=sample,
         seed=seed,
         threads=thread_count(threads),
+        device=device,
     )
     return _scored(embedding, objective, ranking)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine import choose
+from ..engine import Device, Engine, choose
+from ..engine.cpu.engine import CpuEngine
 from ..engine.cpu.search_tree import SearchTree
 from ..geometry.spaces import BALL, Space
 from ..hierarchy import Hierarchy
@@ -27,6 +28,9 @@ DEFAULT_SAMPLE = 4_000
 # first use ever compiles for some seconds, and up to 20,000 nodes all pairs are compared in half a second.
 _TREE_FROM_NODES, _TREE_FROM_SOURCES = 20_000, 2_000
 _PILOT_SOURCES = 500
+# Coordinates compared from which a card pays, its start included, and the nodes that are ranked there on trial.
+_CARD_FROM_WORK = 1e10
+_CARD_PILOT_SOURCES = 2_048
 # A node that a tree visits costs about three times as much as one that is reached in passing over all.
 _WORTHWHILE_SHARE = 0.25
 
@@ -52,6 +56,8 @@ class Ranking:
     margin : float
         Smallest ratio, over the sources, of the distances to the nearest non-positive and to the farthest positive:
         above 1 when no pair is ill; inf when there is no non-positive.
+    device : str
+        Name of the card that compared the nodes; empty if the processor did.
     """
 
     sources: Ints
@@ -62,6 +68,7 @@ class Ranking:
     offender: Ints
     population: int
     margin: float
+    device: str = ""
 
     @property
     def is_exact(self) -> bool:
@@ -123,6 +130,7 @@ def rank(
     sample: int | None = None,
     seed: int = 0,
     threads: int = 1,
+    device: Device = "auto",
 ) -> Ranking:
     """Rank the positives of every node, or of a random sample of nodes.
 
@@ -137,30 +145,37 @@ def rank(
     sample
         How many nodes; 0 ranks all. By default all up to `EXACT_UP_TO_NODES`, and beyond if that is expected to take
         less than `EXACT_SECONDS`; else `DEFAULT_SAMPLE`.
+    device
+        Where to compare: ``"cpu"``, ``"cuda"``, or ``"auto"``, a card if there is one and it is expected to be faster.
     """
     coordinates = np.ascontiguousarray(coordinates, np.float64)
     positives = hierarchy.positives(objective)
     with_positives = np.flatnonzero(np.diff(positives[0])).astype(np.int64)
+    wanted = min(sample or with_positives.size, with_positives.size)
+    is_large = len(factor) > EXACT_UP_TO_NODES
     tree, seconds = None, math.inf
     # Ancestors include the root, far from nearly every node: there is next to nothing beyond it to pass over.
-    if (
-        objective == "parents"
-        and len(factor) >= _TREE_FROM_NODES
-        and (sample or with_positives.size) >= _TREE_FROM_SOURCES
-    ):
+    if device != "cuda" and objective == "parents" and len(factor) >= _TREE_FROM_NODES and wanted >= _TREE_FROM_SOURCES:
         tree, seconds = _tried_tree(coordinates, factor, with_positives, positives, threads)
-    if sample is None and len(factor) > EXACT_UP_TO_NODES and seconds > EXACT_SECONDS:
+    engine = _engine(device, wanted * coordinates.size)
+    if engine.name != "cpu" and (tree is not None or (is_large and sample is None)):
+        on_card = _tried_card(engine, coordinates, factor, with_positives, positives)
+        if device == "cuda" or on_card < seconds:
+            tree, seconds = None, on_card
+    if sample is None and is_large and seconds > EXACT_SECONDS:
         sample = DEFAULT_SAMPLE
     sources = with_positives
     if sample and sample < with_positives.size:
         sources = np.sort(np.random.default_rng(seed).choice(with_positives, sample, replace=False))
     ptr, idx = positives_of(sources, positives)
+    used = ""
     if tree is not None:
         ranks, precision, offender = tree.rank(sources, ptr, idx, threads=threads)
     else:
-        ranks, precision, offender = choose().rank(coordinates, factor, sources, ptr, idx, threads)
+        used = engine.device_name if engine.name != "cpu" else ""
+        ranks, precision, offender = engine.rank(coordinates, factor, sources, ptr, idx, threads)
     margin = _margin(coordinates, factor, space, sources, ptr, idx, offender)
-    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, margin)
+    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, margin, used)
 
 
 def positives_of(sources: Ints, positives: Positives) -> Positives:
@@ -187,6 +202,24 @@ def _tried_tree(
     share = tree.visited_share(pilot, *positives_of(pilot, positives), threads=threads)
     seconds = (time.perf_counter() - started) / pilot.size * with_positives.size
     return (tree, seconds) if share < _WORTHWHILE_SHARE else (None, math.inf)
+
+
+def _engine(device: Device, work: int) -> Engine:
+    """The engine of a device; by default a card if there is one, where so many coordinates are compared."""
+    return CpuEngine() if device == "auto" and work < _CARD_FROM_WORK else choose(device, work)
+
+
+def _tried_card(
+    engine: Engine, coordinates: Floats, factor: Floats, with_positives: Ints, positives: Positives
+) -> float:
+    """The seconds in which a card would rank all nodes: cards differ a hundredfold in float64."""
+    pilot = np.random.default_rng(0).choice(
+        with_positives, min(with_positives.size, _CARD_PILOT_SOURCES), replace=False
+    )
+    for _ in range(2):  # the first time it compiles
+        started = time.perf_counter()
+        engine.rank(coordinates, factor, pilot, *positives_of(pilot, positives), 0)
+    return (time.perf_counter() - started) / max(1, pilot.size) * with_positives.size
 
 
 def _margin(

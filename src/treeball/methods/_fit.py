@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding import Embedding
+from ..engine import choose
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..interruption import answered
@@ -128,6 +129,8 @@ def fit(
     else:
         choice = resolve(hierarchy, given_settings(settings, **overrides), progress=progress)
     settings = choice.settings
+    if settings.device == "cuda":
+        choose("cuda")  # where there is none, nothing is begun that could not be scored
     run = begin(hierarchy, settings, resume)
     run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs_to_train)
     if not run.log:
@@ -145,7 +148,7 @@ def fit(
     if scores:
         with WorkProgress(silent=not progress) as work:
             work.begin("evaluating")
-            evaluation = embedding.evaluate(threads=settings.threads)
+            evaluation = embedding.evaluate(threads=settings.threads, device=settings.scored_on)
             embedding.quick_reach()  # so that it is saved
         embedding = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
     return embedding
@@ -158,14 +161,14 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
         names = (name, settings.method)
         if isinstance(settings, SoftmaxSettings):  # a second training is for what the first has left ill
             names = (name, f"{settings.method} from random vectors")
-            if not len(embedding.evaluate(threads=settings.threads).illness):
+            if not len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness):
                 continue
         try:
             other = fit(embedding.hierarchy, settings)
         except KeyboardInterrupt:  # what was trained is kept
             answered()
             return embedding.with_provenance(embedding.provenance.with_log(f"{names[1]} was not compared"))
-        scores = [one.evaluate(threads=settings.threads) for one in (embedding, other)]
+        scores = [one.evaluate(threads=settings.threads, device=settings.scored_on) for one in (embedding, other)]
         better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)
         name = names[better]
         said = " and ".join(
@@ -224,7 +227,7 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
         run.note(f"not healed: that takes too long beyond {HEAL_UP_TO_NODES:,} nodes")
         return embedding.with_provenance(run.embedding().provenance)
     if _is_hopeless(embedding, settings):
-        left = len(embedding.evaluate(threads=settings.threads).illness)
+        left = len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness)
         run.note(f"not healed: {why_ill(run.hierarchy, settings, left)}")
         return embedding.with_provenance(run.embedding().provenance)
     # Sums of several workers depend on how many there are.
@@ -247,7 +250,7 @@ def _is_hopeless(embedding: Embedding, settings: Settings) -> bool:
     """Whether a construction in few dimensions has left too much ill for healing to find room for it."""
     if settings.epochs_to_train or settings.dim > 3:
         return False
-    ill = len(embedding.evaluate(threads=settings.threads).illness)
+    ill = len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness)
     return ill * len(embedding) > HOPELESS_COMPARISONS
 
 

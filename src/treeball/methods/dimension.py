@@ -75,7 +75,7 @@ def smallest_trained_dimension(
         with TrainingProgress(epochs, 0, silent=not progress) as line:
             for done in find(run.settings.method).run(run):
                 line.see(run, done)
-        scores = run.embedding().evaluate(threads=run.settings.threads)
+        scores = run.embedding().evaluate(threads=run.settings.threads, device=run.settings.scored_on)
         shares[dim] = len(scores.illness) / max(1, scores.ranking.ranks.size)
         low, high = (middle + 1, high) if shares[dim] else (low, middle)
     lower = {dim: share for dim, share in sorted(shares.items()) if share}

@@ -116,8 +116,8 @@ class FitSettings:
     threads
         Workers; 0, the default, uses all cores.
     device
-        Where to train: cpu, cuda (a graphics card), or auto, the default, which takes a card where there is one and it
-        pays.
+        Where to train and to score: cpu, cuda (a graphics card), or auto, the default, which takes a card where there
+        is one and it pays.
     deterministic
         Train with one worker, so that the same seed gives the same bytes on any number of cores.
     """

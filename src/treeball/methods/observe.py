@@ -51,7 +51,9 @@ class Moment:
     def scores(self) -> Evaluation:
         """Scores, of a sample of nodes (always the same) if there are many."""
         sample = SAMPLE if len(self.embedding) > EXACT_NODES else 0
-        return self.embedding.evaluate(sample=sample, threads=self.run.settings.threads)
+        return self.embedding.evaluate(
+            sample=sample, threads=self.run.settings.threads, device=self.run.settings.scored_on
+        )
 
     @cached_property
     def max_radius(self) -> float:

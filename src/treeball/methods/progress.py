@@ -101,7 +101,11 @@ class TrainingProgress:
         if self.silent:
             return
         if time.monotonic() - self.last_map > _MAP_SECONDS:
-            self.sampled_map = run.embedding().evaluate(sample=_MAP_SAMPLE, threads=run.settings.threads).map
+            self.sampled_map = (
+                run.embedding()
+                .evaluate(sample=_MAP_SAMPLE, threads=run.settings.threads, device=run.settings.scored_on)
+                .map
+            )
             self.last_map = time.monotonic()
         rate = done.pairs / max(done.seconds, 1e-9)
         # The exact score follows the last epoch; a sampled one of some time ago would only confuse.

@@ -96,7 +96,7 @@ class Run:
 
     def _record(self) -> None:
         sample = None if self.hierarchy.n_nodes <= TRACE_EXACT_NODES else TRACE_SAMPLE
-        scores = self.embedding().evaluate(sample=sample, threads=self.settings.threads)
+        scores = self.embedding().evaluate(sample=sample, threads=self.settings.threads, device=self.settings.scored_on)
         point = {"epoch": self.epoch, "loss": self.loss, "map": scores.map, "mean_rank": scores.mean_rank}
         point |= scores.illness.counts() | {"max_radius": scores.max_radius}
         self.trace.append(point if sample is None else point | {"sampled": sample})

@@ -59,7 +59,8 @@ class Settings:
     threads
         Workers; 0 uses all cores.
     device
-        Where to train: cpu, cuda (a graphics card), or auto, which takes a card where there is one and it pays.
+        Where to train and to score: cpu, cuda (a graphics card), or auto, which takes a card where there is one and it
+        pays.
     deterministic
         Train with one worker, so that the same seed gives the same bytes on any number of cores. Constructions always
         do.
@@ -96,6 +97,11 @@ class Settings:
     def names(cls) -> list[str]:
         """All settings of the method."""
         return [field.name for field in dataclasses.fields(cls)]
+
+    @property
+    def scored_on(self) -> Device:
+        """The device that compares distances for scores: the same bytes on any machine name none of its cards."""
+        return "cpu" if self.deterministic else self.device
 
     @property
     def epochs_to_train(self) -> int:
