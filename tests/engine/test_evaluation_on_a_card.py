@@ -14,6 +14,7 @@ from treeball.cli.main import run
 from treeball.engine.card import why_no_card
 from treeball.engine.cpu.engine import CpuEngine
 from treeball.evaluation import ranking
+from treeball.methods.near_lists import nearest_non_positives
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in .*:RuntimeWarning")
 
@@ -110,3 +111,12 @@ def test_a_model_says_which_card_scored_it(card, embedding, tmp_path):
     evaluation = treeball.evaluate(embedding, device="cuda")
     scored = embedding.with_provenance(embedding.provenance.with_scores(evaluation))
     assert treeball.load(scored.save(tmp_path / "m.parquet")).provenance.scores["device"] == card.device_name
+
+
+def test_a_card_lists_the_nodes_near_others_that_a_search_tree_finds(card, embedding):
+    place, everyone = embedding.ranking_coordinates(), np.arange(len(embedding))
+    found = [
+        nearest_non_positives(*place, embedding.hierarchy, "ancestors", everyone, 1, engine) for engine in (None, card)
+    ]
+    assert np.array_equal(*found)
+    assert (found[0] >= 0).any()
