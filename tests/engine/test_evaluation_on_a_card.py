@@ -114,9 +114,12 @@ def test_a_model_says_which_card_scored_it(card, embedding, tmp_path):
 
 
 def test_a_card_lists_the_nodes_near_others_that_a_search_tree_finds(card, embedding):
-    place, everyone = embedding.ranking_coordinates(), np.arange(len(embedding))
-    found = [
-        nearest_non_positives(*place, embedding.hierarchy, "ancestors", everyone, 1, engine) for engine in (None, card)
-    ]
-    assert np.array_equal(*found)
-    assert (found[0] >= 0).any()
+    coordinates, factor = embedding.ranking_coordinates()
+    by_tree, by_card = (
+        nearest_non_positives(
+            coordinates, factor, embedding.hierarchy, "ancestors", np.arange(len(embedding)), 1, engine
+        )
+        for engine in (None, card)
+    )
+    assert np.array_equal(by_tree, by_card)
+    assert (by_tree >= 0).any()
