@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..errors import InputError
 from ..types import Source
 from .console import print_json, print_line, print_rows, say
+from .folder_answers import ask_folder, refuse_options
 from .node_arguments import FromFile, FromSource, NodeNames, plain
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def ask(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file or folder that treeball fit wrote; a folder answers from the hierarchy, and parent from geometry too.
     question
         What to ask.
     nodes
@@ -55,10 +56,14 @@ def ask(
     """
     from ..embedding._questions import doubt_of
     from ..io.model_file import load
+    from ..scale.layout import is_folder
     from .node_arguments import Spoken, questions
 
     if depth is not None and question != "subtree":
         raise InputError("--depth goes with the question subtree")
+    if is_folder(model):
+        refuse_options(from_file=from_file)
+        return ask_folder(model, question, nodes, source, depth, json)
     embedding = load(model)
     asked = questions(embedding.names, nodes, from_file, size=2 if question in _OF_TWO else 1)
     doubt = doubt_of(embedding, source)

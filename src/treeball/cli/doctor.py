@@ -18,6 +18,8 @@ _EXTRAS = {
     "gpu": ("torch", "triton"),
     "sklearn": ("scikit-learn",),
     "duckdb": ("duckdb",),
+    "scale": ("duckdb", "fsspec"),
+    "ray": ("ray", "duckdb"),
 }
 
 

@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..types import Objective
 from ..words import count
 from .console import print_json, print_line, print_table, say, score_rows
+from .folder_answers import evaluate_folder, refuse_options
 
 if TYPE_CHECKING:
     from ..evaluation import Distortion, Evaluation
@@ -47,7 +48,7 @@ def evaluate(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file or folder that treeball fit wrote; of a folder 4,000 random nodes are ranked, or as --sample says.
     objective
         Rank a node's parents or all its ancestors; by default what the model was trained for.
     sample
@@ -91,7 +92,15 @@ def evaluate(
     from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..methods.progress import WorkProgress
+    from ..scale.layout import is_folder
 
+    if is_folder(model):
+        refuse_options(
+            ill_pairs=ill_pairs, distortion=distortion, held_out=held_out, validation=validation, score=score,
+            corrupted=corrupted, keep_descendants=keep_descendants, require_ill=require_ill,
+        )  # fmt: skip
+        found = evaluate_folder(model, objective, sample, seed, threads, json)
+        return _verdict(found["map"], require_map)
     of_pairs = _given(validation=validation, score=score, corrupted=corrupted, keep_descendants=keep_descendants)
     of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion, require_ill=require_ill)
     if device != "auto":

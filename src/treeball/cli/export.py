@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ..types import DType, ExportCoordinates, VectorFormat
 from ..words import count
 from .console import print_json, say
+from .folder_answers import export_folder, refuse_options
 
 
 def export(
@@ -28,7 +29,7 @@ def export(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file or folder that treeball fit wrote; a folder is written as .parquet, .csv or .tsv.
     output
         File to write; npy writes a second one with the names beside it.
     format
@@ -52,7 +53,11 @@ def export(
     from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..io.vectors._export import export as write
+    from ..scale.layout import is_folder
 
+    if is_folder(model):
+        refuse_options(format=format, dtype=dtype, escape_formulas=escape_formulas)
+        return export_folder(model, output, coordinates, virtual_root, json)
     require_writable(output, model)
     done = write(
         load(model),

@@ -12,6 +12,7 @@ from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
 from .console import print_json, print_line, print_table, say, say_what_was_read, score_rows
+from .folder import FolderSettings, fit_folder
 from .outputs import partial_of, save, stem_of
 from .sources import read_hierarchy
 
@@ -26,6 +27,7 @@ def fit(
     resume: bool = False,
     checkpoint_seconds: float = 30.0,
     json: bool = False,
+    out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
     settings: Annotated[FitSettings, Parameter(name="*")] = FitSettings(),  # noqa: B008
     reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
     watching: Annotated[WatchSettings, Parameter(name="*", group="Watching")] = WatchSettings(),  # noqa: B008
@@ -34,6 +36,8 @@ def fit(
 
     Ctrl-C saves the model as far as it is trained; --resume goes on from there, or from the last checkpoint. Where the
     output is a model already, the unfinished one is saved beside it, as model.partial.parquet.
+
+    Many files, as in 'edges/*.parquet', or an --engine make a model folder, out of core: see docs/scale.md.
 
     Parameters
     ----------
@@ -50,6 +54,11 @@ def fit(
     json
         Print the scores as one JSON object.
     """
+    from ..scale.source import is_pattern
+
+    if out_of_core.engine is not None or is_pattern(source):
+        return fit_folder((source, *more), output, out_of_core, settings, reading, json)
+    out_of_core.require_none()
     from ..io.atomic import require_writable
     from ..methods import Checkpoints
     from ..methods import fit as embed

@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
+from .folder_answers import info_folder
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -33,14 +34,17 @@ def info(
     Parameters
     ----------
     source
-        A model file, or a file with a hierarchy in any format treeball reads.
+        A model file or folder, or a file with a hierarchy in any format treeball reads.
     more
         Further files that belong to the hierarchy, such as products below categories.
     json
         Print one JSON object.
     """
     from ..io.model_file import is_model, load
+    from ..scale.layout import is_folder
 
+    if not more and is_folder(source):
+        return info_folder(Path(source), json)
     models = [one for one in (source, *more) if Path(one).is_file() and is_model(Path(one))]
     if models and more:
         raise InputError(f"{models[0]!r} is a model: describe it alone, without other files")

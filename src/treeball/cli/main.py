@@ -33,6 +33,7 @@ from .import_ import import_
 from .info import info
 from .insert import insert
 from .neighbors import neighbors
+from .plan import plan
 from .plot import plot
 from .reproduce import reproduce
 from .search import search
@@ -70,6 +71,7 @@ COMMANDS = {
     command.__name__.strip("_").replace("_", "-"): command
     for command in (
         fit,
+        plan,
         heal,
         evaluate,
         diagnose,

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from .console import print_json, print_table
+from .folder_answers import neighbors_folder, refuse_options
 from .node_arguments import FromFile, FromSource, NodeNames
 
 _AT_ONCE = 2_000  # nodes between two looks at the progress
@@ -34,7 +35,7 @@ def neighbors(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file or folder that treeball fit wrote.
     nodes
         Ids, labels or synonyms of nodes, exactly as in the hierarchy.
     k
@@ -57,9 +58,16 @@ def neighbors(
     from ..checks import require_whole
     from ..io.model_file import load
     from ..methods.progress import WorkProgress
+    from ..scale.layout import is_folder
     from .node_arguments import Spoken, plain, questions
 
     require_whole("k", k, 1)
+    if is_folder(model):
+        refuse_options(
+            leaves=leaves, siblings=siblings, unrelated=unrelated, within=within, from_file=from_file,
+            **({"from": source} if source != "geometry" else {}),
+        )  # fmt: skip
+        return neighbors_folder(model, nodes, k, json)
     embedding = load(model)
     asked = [name for (name,) in questions(embedding.names, nodes, from_file)]
     found = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .console import print_json, print_table
+from .folder_answers import verify_folder
 
 
 def verify(model: Path, *, json: bool = False) -> int:
@@ -16,12 +17,15 @@ def verify(model: Path, *, json: bool = False) -> int:
     Parameters
     ----------
     model
-        Model file that treeball wrote.
+        Model file or folder that treeball wrote.
     json
         Print one JSON object.
     """
     from ..io.verify import verify as check
+    from ..scale.layout import is_folder
 
+    if is_folder(model):
+        return verify_folder(model, json)
     found = check(model)
     if json:
         print_json(found.to_dict())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..types import Floats
 
-__all__ = ["even_directions", "ordered_directions", "smallest_angle"]
+__all__ = ["even_directions", "fan_size", "ordered_directions", "smallest_angle"]
 
 
 # Repulsion is quadratic in the size, and this is where it stops being a matter of a second.
@@ -61,10 +61,7 @@ def ordered_directions(least: int, dim: int, seed: int = 0) -> Floats:
     """
     if dim == 2:
         raise ValueError("in the plane children share out angles, there is no fan to order")
-    size = 2 * dim
-    if least > size:
-        steps = math.ceil(math.log((1.0 + _SPARE) * least / (2 * dim)) / math.log(_NEXT_SIZE))
-        size = math.ceil(2 * dim * _NEXT_SIZE**steps)
+    size = fan_size(least, dim)
     fan = even_directions(size, dim, seed)
     if size <= _LARGEST_REPELLED:
         nearest, order = np.full(size, -2.0), np.zeros(size, np.int64)
@@ -75,6 +72,14 @@ def ordered_directions(least: int, dim: int, seed: int = 0) -> Floats:
         fan = fan[order]
         fan.flags.writeable = False
     return fan
+
+
+def fan_size(least: int, dim: int) -> int:
+    """How many directions `ordered_directions` gives to who needs at least so many: one of few sizes."""
+    if least <= 2 * dim:
+        return 2 * dim
+    steps = math.ceil(math.log((1.0 + _SPARE) * least / (2 * dim)) / math.log(_NEXT_SIZE))
+    return math.ceil(2 * dim * _NEXT_SIZE**steps)
 
 
 @lru_cache(maxsize=4096)
@@ -146,11 +151,23 @@ def _widest_spacing(size: int, dim: int) -> float:
     narrow, wide = 0.0, math.pi
     while wide - narrow > 1e-3 * wide:
         middle = 0.5 * (narrow + wide)
-        if len(_latitudes(middle, dim, size)) >= size:
+        if _latitude_points(middle, dim, size) >= size:
             narrow = middle
         else:
             wide = middle
     return narrow
+
+
+def _latitude_points(spacing: float, dim: int, enough: int) -> int:
+    """How many points `_latitudes` has, or some number beyond `enough`: without making them."""
+    gap = np.full(1, spacing)
+    for _ in range(dim - 2):
+        rings = np.maximum(1, (math.pi / gap + 1e-9).astype(np.int64))
+        if int(rings.sum()) > 4 * enough:
+            return 4 * enough
+        owner, latitude = _in_each(rings, math.pi)
+        gap = 2.0 * np.arcsin(np.minimum(1.0, np.sin(0.5 * gap[owner]) / np.sin(latitude)))
+    return int(np.maximum(1, (2.0 * math.pi / gap + 1e-9).astype(np.int64)).sum())
 
 
 def _latitudes(spacing: float, dim: int, enough: int) -> Floats:

@@ -144,6 +144,11 @@ def is_model(path: Path) -> bool:
 def _read_table(path: Path) -> pa.Table:
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}; make a model with  treeball fit FILE -o MODEL")
+    if (path / "manifest.json").is_file():
+        raise InputError(
+            f"{str(path)!r} is a model folder, which this command does not take: evaluate, neighbors, ask, info, "
+            "verify and export do"
+        )
     if path.is_dir():
         raise InputError(
             f"{str(path)!r} is a directory, not a model file; make a model with  treeball fit FILE -o MODEL"

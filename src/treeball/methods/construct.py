@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .descent import Epochs
     from .run import Run
 
-__all__ = ["METHODS", "Construction", "Plan", "Scaffold", "construct"]
+__all__ = ["METHODS", "Construction", "Plan", "Scaffold", "candidate_plans", "construct"]
 
 
 # Inner nodes carry radius 30; leaves, whose place need not be as exact, may use the last bits.
@@ -223,21 +223,26 @@ class Scaffold:
 
     def plans(self) -> Iterator[Plan]:
         """Candidates, the preferred first."""
-        height = max(1, int(self.height[self.hierarchy.root]))
-        shortest = max(1.0, 1.1 * self.largest_need)
-        steepest = math.exp(min(0.2, 200.0 / height))
-        growths = [1.05, 1.01]
-        if height > VERY_TALL:
-            growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
-        elif height > TALL:
-            growths = [1.1, 1.05, 1.03, 1.01]
-        for budget in BUDGETS:
-            for growth in growths:
-                longest = shortest
-                while longest < budget:
-                    yield Plan(budget, longest, growth)
-                    longest *= 1.5
-                yield Plan(budget, budget, growth)
+        return candidate_plans(int(self.height[self.hierarchy.root]), self.largest_need)
+
+
+def candidate_plans(height: int, largest_need: float) -> Iterator[Plan]:
+    """Plans for a tree of a height, whose largest fan needs edges of length `largest_need`; the preferred first."""
+    height = max(1, height)
+    shortest = max(1.0, 1.1 * largest_need)
+    steepest = math.exp(min(0.2, 200.0 / height))
+    growths = [1.05, 1.01]
+    if height > VERY_TALL:
+        growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
+    elif height > TALL:
+        growths = [1.1, 1.05, 1.03, 1.01]
+    for budget in BUDGETS:
+        for growth in growths:
+            longest = shortest
+            while longest < budget:
+                yield Plan(budget, longest, growth)
+                longest *= 1.5
+            yield Plan(budget, budget, growth)
 
 
 def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0) -> Construction:

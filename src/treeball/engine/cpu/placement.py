@@ -55,15 +55,21 @@ def edge_lengths(order, parent, height, budget, longest, log_growth):
     length = np.zeros(order.size)
     left = np.empty(order.size)
     left[order[0]] = budget
+    lengthen(order, 1, parent, height, longest, log_growth, left, length)
+    return length
+
+
+@compiled
+def lengthen(order, first, parent, height, longest, log_growth, left, length):
+    """Set `length` and `left` of the nodes from rank `first` on in `order`; those before have theirs."""
     growth = math.exp(log_growth)
-    for rank in range(1, order.size):
+    for rank in range(first, order.size):
         node = order[rank]
         above = parent[node]
         tallest = left[above] * first_share(height[above], log_growth)
         share = left[above] * first_share(height[node] + 1, log_growth)
         length[node] = max(min(longest * min(1.0, tallest), share), length[above] * growth)
         left[node] = left[above] - length[node]
-    return length
 
 
 @compiled
@@ -144,8 +150,7 @@ def place_children(
     """
     dim = vectors.shape[1]
     clamped = 0
-    back, direction, normal = np.empty(dim), np.empty(dim), np.empty(dim)
-    one, two = np.empty(dim), np.empty(dim)
+    back, direction = np.empty(dim), np.empty(dim)
     for i in range(nodes.size):
         node = nodes[i]
         first, last = child_ptr[node], child_ptr[node + 1]
@@ -164,31 +169,54 @@ def place_children(
                 clamped += put(vectors[node], direction, length[child], largest_norm, vectors[child])
             continue
         fan = rows[fan_begin[node] : fan_end[node]]
-        chosen = _choose(child_idx[first:last], length, length[node] if above >= 0 else -1.0, fan, fan_cosine[node])
-        _plane_across(fan[0], one, two)
-        turn_sine, turn_cosine = math.sin(TURN * depth[node]), math.cos(TURN * depth[node])
-        # The mirror that takes the fan's first row to the direction of the parent; at the root there is none.
-        square = 0.0
+        chosen = choose_rows(child_idx[first:last], length, length[node] if above >= 0 else -1.0, fan, fan_cosine[node])
+        clamped += put_along(
+            chosen,
+            child_idx[first:last],
+            length,
+            fan,
+            vectors[node],
+            back,
+            above >= 0,
+            depth[node],
+            largest_norm,
+            vectors,
+        )
+    return clamped
+
+
+@compiled
+def put_along(chosen, children, length, fan, at, back, has_parent, depth, largest_norm, vectors):
+    """Put `children` at the ends of their edges, along `chosen` rows of a fan around `at`; -> how many were clamped.
+
+    The fan is turned by the depth, and mirrored so that its first row looks `back` to the parent, where there is one.
+    """
+    dim = at.size
+    clamped = 0
+    direction, normal, one, two = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
+    _plane_across(fan[0], one, two)
+    turn_sine, turn_cosine = math.sin(TURN * depth), math.cos(TURN * depth)
+    # The mirror that takes the fan's first row to the direction of the parent; at the root there is none.
+    square = 0.0
+    for k in range(dim):
+        normal[k] = fan[0, k] - back[k] if has_parent else 0.0
+        square += normal[k] * normal[k]
+    for j in range(children.size):
+        row = fan[chosen[j]]
+        along_one, along_two, across = 0.0, 0.0, 0.0
         for k in range(dim):
-            normal[k] = fan[0, k] - back[k] if above >= 0 else 0.0
-            square += normal[k] * normal[k]
-        for j in range(last - first):
-            row = fan[chosen[j]]
-            along_one, along_two, across = 0.0, 0.0, 0.0
-            for k in range(dim):
-                along_one += row[k] * one[k]
-                along_two += row[k] * two[k]
-            turned_one = along_one * turn_cosine - along_two * turn_sine - along_one
-            turned_two = along_one * turn_sine + along_two * turn_cosine - along_two
-            for k in range(dim):
-                direction[k] = row[k] + turned_one * one[k] + turned_two * two[k]
-                across += normal[k] * direction[k]
-            if square > 0.0:
-                across *= 2.0 / square
-            for k in range(dim):
-                direction[k] -= across * normal[k]
-            child = child_idx[first + j]
-            clamped += put(vectors[node], direction, length[child], largest_norm, vectors[child])
+            along_one += row[k] * one[k]
+            along_two += row[k] * two[k]
+        turned_one = along_one * turn_cosine - along_two * turn_sine - along_one
+        turned_two = along_one * turn_sine + along_two * turn_cosine - along_two
+        for k in range(dim):
+            direction[k] = row[k] + turned_one * one[k] + turned_two * two[k]
+            across += normal[k] * direction[k]
+        if square > 0.0:
+            across *= 2.0 / square
+        for k in range(dim):
+            direction[k] -= across * normal[k]
+        clamped += put(at, direction, length[children[j]], largest_norm, vectors[children[j]])
     return clamped
 
 
@@ -220,7 +248,7 @@ def _cosine_needed(short, long):
 
 
 @compiled
-def _choose(children, length, own, fan, fan_cosine):
+def choose_rows(children, length, own, fan, fan_cosine):
     """Rows of the fan for the children, int64 (k,): each the first free one far enough from those before it.
 
     The parent, at distance `own` (-1 at the root), holds row 0. The shorter of two edges decides the angle, and short

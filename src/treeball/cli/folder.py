@@ -1,0 +1,131 @@
+"""What commands do with a model folder: settings to make one, and sentences about one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import InputError
+from ..words import count
+from .console import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ..io.readers.settings import ReadSettings
+    from ..methods.fit_settings import FitSettings
+
+_TAKEN = {"dim", "seed", "threads", "method", "objective"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderSettings:
+    """How a model folder is made.
+
+    Parameters
+    ----------
+    engine
+        Who places the branches: local processes, the default, or ray.
+    address
+        Address of a running Ray cluster; without one Ray is started on this machine.
+    workers
+        Branches placed at the same time; by default one a core.
+    memory
+        What reading may take, such as 8GB; by default half of the machine's. More is spilled to disk.
+    branch_nodes
+        Nodes of a branch, which is one task and one shard; 262144 by default.
+    """
+
+    engine: Literal["local", "ray"] | None = None
+    address: str | None = None
+    workers: int | None = None
+    memory: str | None = None
+    branch_nodes: int | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was set."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def require_none(self) -> None:
+        """Refuse settings that a model file has no use for."""
+        if self.given():
+            names = " and ".join(f"--{name.replace('_', '-')}" for name in self.given())
+            raise InputError(f"{names} is for model folders: give files as 'edges/*.parquet', or --engine local")
+
+
+def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadSettings) -> Any:
+    """Settings of `treeball.scale` made of those of the command; what it has no use for is refused."""
+    from ..io.readers.settings import ReadSettings
+    from ..scale.fit import ScaleSettings
+
+    given = {name: value for name, value in vars_of(settings).items() if name not in _TAKEN}
+    if given:
+        raise InputError(
+            f"{' and '.join(sorted(given))} has no use in a model folder, which is constructed: leave it out"
+        )
+    if settings.method not in (None, "auto", "construct"):
+        raise InputError(f"a model folder is constructed: leave out --method {settings.method}, or fit a smaller file")
+    if settings.objective == "ancestors":
+        raise InputError("a model folder is made for the objective parents: leave out --objective ancestors")
+    if settings.dim == "auto":
+        raise InputError("a model folder needs a number for --dim: 10 is the default")
+    changed = [
+        field.name
+        for field in fields(ReadSettings)
+        if field.name != "root" and getattr(reading, field.name) != getattr(ReadSettings(), field.name)
+    ]
+    if changed:
+        raise InputError(f"{' and '.join(changed)} has no use in a model folder: give columns named child and parent")
+    chosen: dict[str, Any] = {
+        name: value for name, value in (("dim", settings.dim), ("seed", settings.seed)) if value is not None
+    }
+    return ScaleSettings(**chosen, **folder.given(), root=reading.root)
+
+
+def vars_of(settings: FitSettings) -> dict[str, Any]:
+    """The settings of a fit that were given."""
+    return {field.name: value for field in fields(settings) if (value := getattr(settings, field.name)) is not None}
+
+
+def fit_folder(
+    sources: tuple[str, ...], output: Path | None, folder: FolderSettings, settings: FitSettings, reading: ReadSettings,
+    json: bool,
+) -> int:  # fmt: skip
+    """Make a model folder."""
+    from ..scale.fit import fit_folder as make
+
+    chosen = scale_settings(folder, settings, reading)
+    if output is None:
+        raise InputError("give the model folder a name with -o, such as -o model")
+    manifest = make(sources, output, chosen, say)
+    repairs = ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "no repairs"
+    say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}, named in repairs.parquet")
+    if json:
+        print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
+    else:
+        print_table(rows_of(manifest), str(output))
+    say(f"saved {output}")
+    return 0
+
+
+def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    """A manifest in few rows."""
+    plan = manifest["plan"]
+    rows = [
+        ("nodes", f"{manifest['nodes']:,}"),
+        ("edges", f"{manifest['edges']:,} ({manifest['other_edges']:,} to further parents)"),
+        (
+            "roots",
+            f"{manifest['roots']:,}" + (f" under {manifest['virtual_root']}" if manifest["virtual_root"] else ""),
+        ),
+        ("height", f"{manifest['height']} edges"),
+        ("repairs", ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "none"),
+        ("method", f"construct, dimension {manifest['dim']}, seed {manifest['seed']}"),
+        ("plan", f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"),
+        ("shards", f"{len(manifest['shards']):,}, {sum(one['bytes'] for one in manifest['shards']):,} bytes"),
+        ("verified", f"{manifest['ill_in_branches']:,} ill of {manifest['verified']:,} nodes ranked in their branches"),
+        ("largest radius", f"{manifest['largest_radius']:.2f}"),
+    ]
+    if manifest.get("added"):
+        rows.append(("added", f"{sum(one['rows'] for one in manifest['added']):,} nodes"))
+    return rows

@@ -1,0 +1,170 @@
+"""Answers of a model folder to the commands that model files answer too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .console import print_json, print_line, print_rows, print_table, say
+from .folder import rows_of
+
+if TYPE_CHECKING:
+    from ..scale.folder import ModelFolder
+    from ..types import ExportCoordinates, Objective
+
+_OF_TWO = ("is-ancestor", "common-ancestor", "path")
+
+
+def refuse_options(**given: Any) -> None:
+    """Refuse options that a model folder has no use for."""
+    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value not in (None, False, (), [])]
+    if names:
+        raise InputError(f"a model folder does not take {' and '.join(names)}: leave it out, or ask a model file")
+
+
+def info_folder(path: Path, json: bool) -> int:
+    """The manifest."""
+    from ..scale.folder import ModelFolder
+
+    manifest = ModelFolder(path).manifest
+    if json:
+        print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
+    else:
+        print_table(rows_of(manifest), str(path))
+    return 0
+
+
+def verify_folder(path: Path, json: bool) -> int:
+    """Hashes of all shards."""
+    from ..scale.folder import ModelFolder
+    from ..scale.verify import verify_folder as check
+
+    found = check(ModelFolder(path))
+    if json:
+        print_json(found)
+    else:
+        print_table(
+            [("shards", f"{found['shards']:,}, all with their SHA-256"), ("nodes", f"{found['nodes']:,}")], str(path)
+        )
+    return 0
+
+
+def evaluate_folder(
+    path: Path, objective: Objective | None, sample: int | None, seed: int, threads: int, json: bool
+) -> dict[str, Any]:
+    """Sampled scores; -> their record."""
+    from ..scale.evaluate import evaluate_folder as measure
+    from ..scale.folder import ModelFolder
+
+    record = measure(ModelFolder(path), objective or "parents", sample, seed, threads).to_dict()
+    if json:
+        print_json(record)
+        return record
+    sampled = record["sampled"]
+
+    def score(name: str) -> str:
+        low, high = sampled["interval_95"][name]
+        return f"{record[name]:.4f}  ({low:.4f} to {high:.4f})"
+
+    rows = [
+        ("objective", f"{record['objective']} ({record['pairs']:,} pairs)"),
+        ("MAP", score("map")),
+        ("mean rank", f"{record['mean_rank']:.3f}"),
+        ("hits@1", score("hits_at_1")),
+        ("ill pairs", f"{record['ill_pairs']:,} of {record['pairs']:,}"),
+        ("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, each ranked among all, 95 % intervals"),
+    ]
+    if "map_of_several_parents" in record:
+        rows.append(("several parents", f"MAP {record['map_of_several_parents']:.4f} of nodes that have them"))
+    print_table(rows, str(path))
+    return record
+
+
+def neighbors_folder(path: Path, nodes: tuple[str, ...], k: int, json: bool) -> int:
+    """Nearest nodes, by bounds of blocks."""
+    from ..scale.folder import ModelFolder
+    from ..scale.nearest import nearest
+
+    folder = ModelFolder(path)
+    if not nodes:
+        raise InputError("this question needs a name; give the name of a node")
+    for name in nodes:
+        place = folder.find(name)
+        places, distances, _ = nearest(folder, folder.vectors([place])[0], k, (place,))
+        found = list(zip(folder.names(places), distances.tolist(), strict=True))
+        if json:
+            print_json({"node": name, "neighbors": [{"node": other, "distance": far} for other, far in found]})
+        else:
+            print_table([(other, f"{far:.4f}") for other, far in found] or [("none", "")], f"nearest to {name}")
+    return 0
+
+
+def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, depth: int | None, json: bool) -> int:
+    """Relatives of nodes, from the hierarchy; the parent also from geometry."""
+    from ..scale.folder import ModelFolder
+
+    size = 2 if question in _OF_TWO else 1
+    if not nodes or len(nodes) % size:
+        raise InputError(
+            f"the question {question} needs {'a name' if size == 1 else 'two names'}; {len(nodes)} were given"
+        )
+    if source == "geometry" and question not in ("parent", "parents"):
+        raise InputError(f"a model folder answers {question} from the hierarchy alone: add --from hierarchy")
+    folder = ModelFolder(path)
+    for first in range(0, len(nodes), size):
+        names = nodes[first : first + size]
+        answer = _answer(folder, question, [folder.find(name) for name in names], source, depth)
+        key = question.replace("-", "_")
+        if json:
+            who = {"node": names[0]} if size == 1 else {"a": names[0], "b": names[1]}
+            print_json({**who, key: answer})
+        elif isinstance(answer, bool):
+            print_line(f"{names[0]} {'is an ancestor' if answer else 'is no ancestor'} of {names[1]}")
+        elif question in ("parent", "common-ancestor"):
+            print_rows(None, [(*names, ", ".join(answer) or "none")])
+        else:
+            for line in answer or ["none"]:
+                print_line(line)
+    return 0
+
+
+def _answer(folder: ModelFolder, question: str, places: list[int], source: str, depth: int | None) -> Any:
+    from ..scale.nearest import nearest
+    from ..scale.relatives import common_ancestors, path_between, subtree
+
+    place = places[0]
+    if source == "geometry":
+        return folder.names(nearest(folder, folder.vectors([place])[0], 1, (place,))[0])
+    match question:
+        case "parent" | "parents":
+            return folder.names(folder.parents(place))
+        case "children":
+            return folder.names(folder.children(place))
+        case "ancestors":
+            return folder.names(folder.ancestors(place))
+        case "subtree":
+            rows = subtree(folder, place, depth)
+            names = folder.names([one for one, _ in rows])
+            return [f"{'  ' * level}{name}" for name, (_, level) in zip(names, rows, strict=True)]
+        case "is-ancestor":
+            return place in folder.ancestors(places[1])
+        case "common-ancestor":
+            return folder.names(common_ancestors(folder, *places))
+        case _:
+            return folder.names(path_between(folder, *places))
+
+
+def export_folder(path: Path, output: Path, coordinates: ExportCoordinates | None, root: bool, json: bool) -> int:
+    """All vectors in one file."""
+    from ..scale.export import export_folder as write
+    from ..scale.folder import ModelFolder
+
+    if coordinates == "search":
+        raise InputError("a model folder is not exported as search vectors: fit a model file for these")
+    written = write(ModelFolder(path), output, coordinates, root=root)
+    if json:
+        print_json({"path": str(output), "count": written})
+    else:
+        say(f"wrote {written:,} nodes to {output}")
+    return 0

@@ -1,0 +1,56 @@
+"""``treeball plan``: what a model folder will take, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from .console import print_json, print_table
+from .folder import FolderSettings
+
+
+def plan(
+    source: str,
+    *more: str,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    dim: int = 10,
+    json: bool = False,
+    out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
+) -> int:
+    """Say what treeball fit would take to make a model folder: tasks, memory, time and disk.
+
+    What cannot fit is refused in a sentence.
+
+    Parameters
+    ----------
+    source
+        Parquet or CSV files with edges, as in 'edges/*.parquet'.
+    more
+        Further files.
+    output
+        Folder that the model would be in, for the room on its disk.
+    dim
+        Dimension of the space.
+    json
+        Print one JSON object.
+    """
+    from ..scale.estimate import estimate
+    from ..scale.fit import ScaleSettings
+
+    found = estimate((source, *more), ScaleSettings(dim=dim, **out_of_core.given()), output)
+    if json:
+        print_json(asdict(found))
+        return 0
+    rows = [
+        ("edges", f"{found.rows:,}"),
+        ("branches", f"{found.tasks:,}, {found.workers:,} at a time"),
+        ("memory", f"about {found.memory / 1e9:.1f} GB in all, {found.branch_memory / 1e9:.2f} GB a worker"),
+        ("time", f"about {found.seconds / 60:.0f} minutes"),
+        ("shards", f"{found.tasks:,} of about {found.shard_bytes / 1e6:.0f} MB"),
+        ("disk", f"about {found.model_bytes / 1e9:.1f} GB, and {found.work_bytes / 1e9:.1f} GB on the way"),
+    ]
+    print_table(rows, " + ".join((source, *more)))
+    return 0

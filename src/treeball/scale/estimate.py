@@ -1,0 +1,82 @@
+"""What a model folder will take, before anything is made: tasks, memory, time and disk, from the size of the input."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..io.memory import bytes_of
+from ..workers import thread_count
+from .fit import ScaleSettings
+from .source import Edges, connect
+
+__all__ = ["Estimate", "estimate"]
+
+# Bytes that the layout holds for each row at its peak, measured at ten million nodes; and what a program takes anyway.
+_LAYOUT_BYTES, _PROGRAM = 52, 400 << 20
+# For each node of a branch: vectors, search tree, names and lengths.
+_BRANCH_BYTES = 420
+# Microseconds for each row on one core: intake and naming; and placing, verifying and writing.
+_INTAKE_US, _BRANCH_US = 12.0, 20.0
+_NAME_BYTES = 24
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate.
+
+    Attributes
+    ----------
+    rows : edges in the files
+    tasks, workers : branches, and how many at a time
+    memory, branch_memory : bytes at the peak of all processes, and of one worker
+    seconds : of the whole, on this machine
+    shard_bytes, model_bytes, work_bytes : of one shard, of the folder, and of what is needed on the way
+    """
+
+    rows: int
+    tasks: int
+    workers: int
+    memory: int
+    branch_memory: int
+    seconds: float
+    shard_bytes: int
+    model_bytes: int
+    work_bytes: int
+
+
+def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | None = None) -> Estimate:
+    """What `treeball fit` would take; InputError where it cannot fit."""
+    edges = Edges.of(sources)
+    spill = (folder or Path.cwd()).parent
+    base = connect(1 << 30, spill, thread_count(0))
+    try:
+        rows = int(base.execute(f"SELECT count(*) FROM ({edges.scan(base)})").fetchall()[0][0])
+    finally:
+        base.close()
+    workers = thread_count(settings.workers)
+    branch = min(settings.branch_nodes, max(rows, 1))
+    tasks = max(1, -(-rows // settings.branch_nodes))
+    a_node = 8 * settings.dim + _NAME_BYTES + 24
+    branch_memory = _PROGRAM + _BRANCH_BYTES * branch
+    memory = max(_PROGRAM + _LAYOUT_BYTES * rows, _PROGRAM + min(workers, tasks) * branch_memory)
+    found = Estimate(
+        rows, tasks, min(workers, tasks), memory, branch_memory,
+        rows * (_INTAKE_US + _BRANCH_US / min(workers, tasks)) / 1e6 + 20.0,
+        a_node * branch, a_node * rows, 60 * rows,
+    )  # fmt: skip
+    limit = bytes_of(settings.memory)
+    if memory > limit:
+        raise InputError(
+            f"{rows:,} edges need about {memory / 1e9:.1f} GB, and --memory allows {limit / 1e9:.1f} GB: "
+            "allow more, or use a machine that has it"
+        )
+    free = shutil.disk_usage(spill if spill.is_dir() else Path.cwd()).free
+    if found.model_bytes + found.work_bytes > free:
+        raise InputError(
+            f"{rows:,} edges need about {(found.model_bytes + found.work_bytes) / 1e9:.1f} GB of disk, and "
+            f"{free / 1e9:.1f} GB are free: make room, or choose another disk"
+        )
+    return found

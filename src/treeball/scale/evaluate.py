@@ -1,0 +1,129 @@
+"""Scores of a model folder on a sample of its nodes, each ranked exactly among all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine.cpu import counting
+from ..limits import TIE
+from ..types import Floats, Ints, Objective
+from ..workers import in_parts, thread_count
+from .folder import ModelFolder
+from .layout import BLOCK
+
+__all__ = ["FolderScores", "evaluate_folder"]
+
+SAMPLE = 4000
+_RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class FolderScores:
+    """Scores of a sample.
+
+    Attributes
+    ----------
+    nodes, of : how many nodes were ranked, of how many
+    precision : float64 (nodes,), average precision of each
+    first : bool (nodes,), whether the nearest node is a positive
+    ranks, owner : int64 (pairs,), filtered rank of each positive and whose it is
+    several : bool (nodes,), whether a node has several parents
+    """
+
+    objective: Objective
+    nodes: int
+    of: int
+    precision: Floats
+    first: Any
+    ranks: Ints
+    owner: Ints
+    several: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the command prints as JSON."""
+        rng = np.random.default_rng(0)
+        picks = rng.integers(0, self.nodes, (_RESAMPLES, self.nodes)) if self.nodes <= 20_000 else None
+
+        def interval(values: Floats) -> list[float]:
+            if picks is not None:
+                low, high = np.quantile(values[picks].mean(axis=1), (0.025, 0.975))
+            else:
+                half = 1.96 * values.std() / np.sqrt(values.size)
+                low, high = values.mean() - half, min(1.0, values.mean() + half)
+            return [float(low), float(high)]
+
+        record: dict[str, Any] = {
+            "objective": self.objective, "map": float(self.precision.mean()), "hits_at_1": float(self.first.mean()),
+            "mean_rank": float(self.ranks.mean()), "pairs": int(self.ranks.size),
+            "ill_pairs": int((self.ranks > 1).sum()),
+            "sampled": {
+                "nodes": self.nodes, "of": self.of,
+                "interval_95": {"map": interval(self.precision), "hits_at_1": interval(self.first.astype(np.float64))},
+            },
+        }  # fmt: skip
+        if self.several.any():
+            record["map_of_one_parent"] = (
+                float(self.precision[~self.several].mean()) if not self.several.all() else None
+            )
+            record["map_of_several_parents"] = float(self.precision[self.several].mean())
+        return record
+
+
+def evaluate_folder(
+    folder: ModelFolder, objective: Objective = "parents", sample: int | None = None, seed: int = 0, threads: int = 0
+) -> FolderScores:
+    """Rank a random sample of nodes; every shard that bounds do not exclude is read once."""
+    first = 1 if folder.has_virtual_root else 0
+    wanted = min(sample or SAMPLE, len(folder) - first) if sample != 0 else len(folder) - first
+    drawn = np.sort(np.random.default_rng(seed).choice(len(folder) - first, wanted, replace=False)) + first
+    positives = [(folder.parents if objective == "parents" else folder.ancestors)(int(one)) for one in drawn]
+    has = [i for i, some in enumerate(positives) if some]
+    nodes, positives = drawn[has], [positives[i] for i in has]
+    needed = np.unique(np.concatenate([nodes, *map(np.asarray, positives)]).astype(np.int64))
+    known = folder.vectors(needed)
+    queries = known[np.searchsorted(needed, nodes)]
+    counts_of = np.array([len(some) for some in positives])
+    ends = np.cumsum(counts_of)
+    begins = ends - counts_of
+    limits = np.empty(int(ends[-1]))
+    for i, some in enumerate(positives):
+        far = np.sort(counting.keys_to(known[np.searchsorted(needed, some)], queries[i]))
+        limits[begins[i] : ends[i]] = far * (1.0 + TIE)
+    counts = _count_all(folder, queries, begins, ends, limits, thread_count(threads))
+    # Each node itself is within all limits, an added root within none that counts, and positives up to their own.
+    order = np.arange(limits.size) - np.repeat(begins, counts_of)
+    if folder.has_virtual_root:
+        root = counting.keys_to(queries, folder.vectors([0])[0])
+        counts -= np.repeat(root, counts_of) <= limits
+    others = counts - 1 - (order + 1)
+    others = np.maximum(others, 0)
+    precision = (order + 1) / (order + 1 + others)
+    owner = np.repeat(np.arange(nodes.size), counts_of)
+    return FolderScores(
+        objective, nodes.size, len(folder), np.bincount(owner, precision) / counts_of, others[begins] == 0,
+        others + 1, owner, np.array([len(folder.parents(int(one))) > 1 for one in nodes]),
+    )  # fmt: skip
+
+
+def _count_all(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, limits: Floats, threads: int) -> Ints:
+    """How many nodes are within each limit, int64 (p,): group by group, for those queries whose reach it is in."""
+    begin, group_boxes = folder.group_boxes
+    own, farthest = counting.gaps(queries), limits[ends - 1]
+    parts: list[Ints] = []
+
+    def work(part: slice) -> None:
+        counts = np.zeros(limits.size, np.int64)
+        for group in range(part.start, part.stop):
+            asked = counting.within_reach(group_boxes[group], queries, own, farthest)
+            if asked.size:
+                blocks = folder.boxes[begin[group] : begin[group + 1]]
+                counting.count_within(
+                    folder.group(group), blocks, BLOCK, queries, own, asked, begins, ends, limits, counts
+                )
+        parts.append(counts)
+
+    in_parts(work, len(group_boxes), threads)
+    return np.asarray(np.sum(parts, axis=0), np.int64)

@@ -1,0 +1,56 @@
+"""The vectors of a model folder in one file, written shard by shard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from ..errors import InputError
+from ..geometry.coordinates import column_names, to_kind
+from ..geometry.spaces import BALL
+from ..io.atomic import atomic_write
+from ..types import Coordinates
+from .folder import ModelFolder
+from .layout import GROUP
+
+__all__ = ["export_folder"]
+
+
+def export_folder(
+    folder: ModelFolder, output: Path, coordinates: Coordinates | None = None, *, root: bool = False
+) -> int:
+    """Write node, parent and vector to Parquet, or node and numbers to CSV or TSV; -> how many nodes."""
+    ending = output.suffix.lower()
+    if ending not in (".parquet", ".csv", ".tsv"):
+        raise InputError(f"a model folder is exported to .parquet, .csv or .tsv, not to {output.name!r}")
+    written = 0
+    with atomic_write(output) as temporary:
+        writer = None
+        for number, file in enumerate(folder.files):
+            table = pq.read_table(file)
+            if number == 0 and folder.has_virtual_root and not root:
+                table = table.slice(1)
+            vectors = np.asarray(table["vector"].combine_chunks().flatten()).reshape(-1, folder.dim)
+            values, kind = to_kind(vectors, BALL, coordinates)
+            if ending == ".parquet":
+                column = pa.FixedSizeListArray.from_arrays(
+                    pa.array(np.ascontiguousarray(values).ravel()), values.shape[1]
+                )
+                out = pa.table({"node": table["node"], "parent": table["parent"], "vector": column})
+                writer = writer or pq.ParquetWriter(temporary, out.schema, compression={"vector": "none"})
+                writer.write_table(out, GROUP)
+            else:
+                names = column_names(kind, values.shape[1])
+                columns = {"node": table["node"], **dict(zip(names, np.ascontiguousarray(values.T), strict=True))}
+                out = pa.table(columns)
+                options = csv.WriteOptions(delimiter="," if ending == ".csv" else "\t")
+                writer = writer or csv.CSVWriter(temporary, out.schema, write_options=options)
+                writer.write_table(out)
+            written += len(out)
+        assert writer is not None
+        writer.close()
+    return written

@@ -1,0 +1,93 @@
+"""Fans of directions for every number of children that occurs, in one file that all workers map."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..geometry.capacity import radius_for_angle
+from ..geometry.directions import even_directions, fan_size, ordered_directions, smallest_angle
+from ..types import Floats, Ints
+from .layout import array, read_json, write_json
+
+__all__ = ["Fans", "compact_order", "make_fans"]
+
+_REPELLED = 1024
+_COMPACT = 1024
+
+
+@dataclass(frozen=True)
+class Fans:
+    """The fans of a model folder.
+
+    Attributes
+    ----------
+    rows : float64 (r, d)
+    sizes, begin : int64 (f,), number of directions of each fan, ascending, and where it begins
+    cosine : float64 (f,), of its smallest angle
+    largest_need : length at which the largest fan has room
+    """
+
+    rows: Floats
+    sizes: Ints
+    begin: Ints
+    cosine: Floats
+    largest_need: float
+
+    @classmethod
+    def load(cls, work: Path) -> Fans:
+        """Map what `make_fans` wrote."""
+        table = read_json(work / "fan_sizes.json")
+        rows = np.asarray(array(work / "fans.npy"))
+        sizes = np.array(table["sizes"], np.int64)
+        begin = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
+        return cls(rows, sizes, begin, np.array(table["cosine"]), table["largest_need"])
+
+    def of(self, children: Ints) -> Ints:
+        """Which fan a number of children has, int64 (m,)."""
+        dim = self.rows.shape[1]
+        few, which = np.unique(children, return_inverse=True)
+        wanted = np.array([fan_size(int(one) + 1, dim) for one in few], np.int64)
+        return np.searchsorted(self.sizes, wanted)[which]
+
+
+def make_fans(children: Ints, dim: int, work: Path) -> None:
+    """Write the fans for these numbers of children, distinct and at least 1."""
+    least: dict[int, int] = {}
+    for count in children.tolist():
+        least.setdefault(fan_size(count + 1, dim), count + 1)
+    sizes = sorted(least)
+    path = work / "fans.npy"
+    out = np.lib.format.open_memmap(path, "w+", np.float64, (sum(sizes), dim))
+    at, cosines, need = 0, [], 0.0
+    for size in sizes:
+        # The large ones are not to be kept in memory once they are written.
+        fan = ordered_directions(least[size], dim) if size <= _REPELLED else even_directions.__wrapped__(size, dim)
+        out[at : at + size] = fan
+        at += size
+        angle = smallest_angle(size, dim)
+        cosines.append(math.cos(angle))
+        need = max(need, float(radius_for_angle(angle)))
+        del fan
+    out.flush()
+    del out
+    write_json(work / "fan_sizes.json", {"sizes": sizes, "cosine": cosines, "largest_need": need})
+
+
+def compact_order(points: Floats) -> Ints:
+    """An order (n,) of points in which those next to each other are near each other, halved along the widest side."""
+    order = np.arange(len(points))
+    pending = [(0, len(points))]
+    while pending:
+        first, last = pending.pop()
+        if last - first <= _COMPACT:
+            continue
+        part = points[order[first:last]]
+        axis = int(np.argmax(part.var(axis=0)))
+        half = (last - first) // 2
+        order[first:last] = order[first:last][np.argpartition(part[:, axis], half)]
+        pending += [(first, first + half), (first + half, last)]
+    return order

@@ -1,0 +1,261 @@
+"""Making a model folder: intake, layout, plan, trunk, branches, borders; every stage is kept, and done once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..engine.cpu import flat_tree
+from ..errors import InputError
+from ..io.memory import bytes_of
+from ..methods.construct import ALL_NODES, GOOD_ENOUGH, Plan, candidate_plans
+from ..types import Ints
+from ..workers import thread_count
+from .branch import boxes_path, is_done, place_branch, record_path, shard_path, together
+from .engines import Engine, run_tasks
+from .fans import Fans, make_fans
+from .intake import take_in
+from .layout import FORMAT, MANIFEST, read_json, save_array, write_json
+from .naming import name_nodes, names_between
+from .source import Edges
+from .topology import lay_out
+from .trunk import Shape, Trunk, cuts_of
+
+__all__ = ["BRANCH_NODES", "ScaleSettings", "fit_folder"]
+
+BRANCH_NODES = 1 << 18
+# What the manifest says of the hierarchy.
+_LAID = ("nodes", "edges", "rows", "roots", "virtual_root", "other_edges", "height", "repairs")
+# Plans that are tried, on so many branches, and nodes of each that are looked at.
+_PLANS, _PILOTS, _LOOKED_AT = 8, 4, 4000
+
+
+@dataclass(frozen=True)
+class ScaleSettings:
+    """How a model folder is made; what bytes depend on are `dim`, `seed`, `branch_nodes` and `root`."""
+
+    dim: int = 10
+    seed: int = 0
+    branch_nodes: int = BRANCH_NODES
+    root: str = "<root>"
+    engine: Engine = "local"
+    workers: int = 0
+    address: str | None = None
+    memory: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.dim < 3:
+            raise InputError(f"--dim is {self.dim}: a model folder needs at least 3 dimensions")
+        if self.branch_nodes < 16:
+            raise InputError(f"--branch-nodes is {self.branch_nodes}: give at least 16")
+        if self.workers < 0:
+            raise InputError(f"--workers is {self.workers}: give a number, or 0 for one a core")
+        if self.address and self.engine != "ray":
+            raise InputError("--address goes with --engine ray")
+        bytes_of(self.memory)
+
+    def key(self, fingerprint: str) -> str:
+        """A hash of all that the bytes of a model depend on."""
+        text = json.dumps([FORMAT, __version__, fingerprint, self.dim, self.seed, self.branch_nodes, self.root])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fit_folder(
+    sources: tuple[str, ...], folder: Path, settings: ScaleSettings, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """Make a model folder, or go on with one; -> its manifest."""
+    edges = Edges.of(sources)
+    key = settings.key(edges.fingerprint())
+    _require_ours(folder)
+    if (folder / MANIFEST).is_file() and (kept := read_json(folder / MANIFEST)).get("key") == key:
+        broken = [task for task in range(len(kept["cuts"]) - 1) if not is_done(folder, task, key)]
+        if not broken:
+            tell(f"{folder} is done already: nothing was computed")
+            return kept
+    work = folder / "work"
+    if not (work / "input.json").is_file() or read_json(work / "input.json").get("key") != key:
+        shutil.rmtree(folder, ignore_errors=True)
+        (work / "records").mkdir(parents=True)
+        (folder / "shards").mkdir()
+        write_json(work / "input.json", {"key": key})
+    state = _Stages(folder, work, edges, settings, key, tell)
+    laid = state.once("layout", state.layout)
+    state.once("fans", state.fans)
+    planned = state.once("plan", state.plan)
+    task_settings = {
+        "key": key, "seed": settings.seed, "cuts": planned["cuts"], "plan": planned["plan"],
+        "several_parents": laid["other_edges"] > 0,
+    }  # fmt: skip
+    tasks = list(range(len(planned["cuts"]) - 1))
+    records: dict[int, dict[str, Any]] = {}
+    kept_shards = 0
+    for record in run_tasks(
+        folder, tasks, task_settings, settings.engine, thread_count(settings.workers), settings.address
+    ):
+        records[record["task"]] = record
+        kept_shards += bool(record.pop("kept", False))
+        if len(records) % max(1, len(tasks) // 20) == 0:
+            tell(f"{len(records):,} of {len(tasks):,} branches ({kept_shards:,} were there already)")
+    manifest = _manifest(settings, key, edges, laid, planned, [records[task] for task in tasks], folder)
+    write_json(folder / MANIFEST, manifest)
+    return manifest
+
+
+class _Stages:
+    """The stages before the branches; each writes its files and then a record of itself."""
+
+    def __init__(
+        self, folder: Path, work: Path, edges: Edges, settings: ScaleSettings, key: str, tell: Callable[[str], None]
+    ) -> None:
+        self.folder, self.work, self.edges, self.settings, self.key, self.tell = (
+            folder,
+            work,
+            edges,
+            settings,
+            key,
+            tell,
+        )
+        self.memory, self.threads = bytes_of(settings.memory), thread_count(0)
+
+    def once(self, name: str, stage: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What a stage has found out; it is done where it has not been."""
+        path = self.work / f"{name}.json"
+        if not path.is_file():
+            write_json(path, stage())
+        return read_json(path)
+
+    def layout(self) -> dict[str, Any]:
+        """Read, repair, lay out and name all nodes."""
+        self.tell(f"reading {len(self.edges.files):,} files")
+        intake = take_in(self.edges, self.work, self.memory)
+        rows, hashes = int(intake.child.size), intake.hashes
+        topology, repairs = lay_out(intake)
+        self.tell(f"{topology.n:,} nodes, {rows:,} rows; naming them")
+        (self.folder / "topology").mkdir(exist_ok=True)
+        for name in ("parent", "height", "size", "other_child", "other_parent"):
+            save_array(self.folder / "topology" / f"{name}.npy", getattr(topology, name))
+        virtual = name_nodes(
+            self.edges, hashes, topology, repairs, self.folder, self.settings.root, self.memory, self.threads
+        )
+        shutil.rmtree(self.work / "spill", ignore_errors=True)
+        return {
+            "nodes": topology.n, "rows": rows, "roots": topology.roots, "virtual_root": virtual,
+            "edges": topology.n - 1 + topology.other_child.size, "other_edges": int(topology.other_child.size),
+            "height": int(topology.height[0]), "repairs": repairs.counts,
+        }  # fmt: skip
+
+    def fans(self) -> dict[str, Any]:
+        """Fans for all numbers of children that occur."""
+        counts = flat_tree.child_counts(Shape.load(self.folder).parent)
+        distinct = np.unique(counts)
+        distinct = distinct[distinct > 0]
+        make_fans(distinct, self.settings.dim, self.work)
+        return {"largest_fan": int(distinct.max(initial=0)), "inner": int((counts > 0).sum())}
+
+    def plan(self) -> dict[str, Any]:
+        """The numbers that fix the construction: the first candidate under which few of a sample are ill."""
+        shape, fans = Shape.load(self.folder), Fans.load(self.work)
+        cuts = cuts_of(shape.parent.size, self.settings.branch_nodes)
+        rng = np.random.default_rng(self.settings.seed)
+        tasks = cuts.size - 1
+        few = tasks if shape.parent.size <= ALL_NODES else _PILOTS
+        pilots = np.sort(rng.choice(tasks, min(few, tasks), replace=False))
+        best: tuple[float, Plan] | None = None
+        tried = 0
+        for plan in candidate_plans(int(shape.height[0]), fans.largest_need):
+            if tried == _PLANS:
+                break
+            tried += 1
+            trunk = Trunk.place(shape, fans, plan, cuts, self.work)
+            share = self._ill(shape, fans, plan, trunk, cuts, pilots)
+            self.tell(
+                f"plan {tried}: edges to {plan.longest:.3g}, growth {plan.growth:.4g}: {share:.3%} of a sample ill"
+            )
+            if best is None or share < best[0]:
+                best = share, plan
+            if share <= (GOOD_ENOUGH / 4 if shape.parent.size > _LOOKED_AT else 0.0):
+                break
+        assert best is not None
+        if best[1] != plan:
+            trunk = Trunk.place(shape, fans, best[1], cuts, self.work)
+        trunk.save(self.work)
+        write_json(self.work / "trunk_names.json", _names_at(self.work / "names.parquet", trunk.places))
+        return {"plan": asdict(best[1]), "cuts": cuts.tolist(), "ill_share": best[0], "tried": tried,
+                "trunk": int(trunk.places.size)}  # fmt: skip
+
+    def _ill(self, shape: Shape, fans: Fans, plan: Plan, trunk: Trunk, cuts: Ints, pilots: Ints) -> float:
+        """Share of a sample of the pilots that is ill among all of them and the trunk."""
+        branches = [place_branch(shape, fans, plan, trunk, int(cuts[i]), int(cuts[i + 1]), self.work) for i in pilots]
+        rng = np.random.default_rng([self.settings.seed, 1])
+        places = np.concatenate([np.arange(one.first, one.last) for one in branches])
+        inner = places[shape.height[places] > 0]
+        picked = rng.choice(inner, min(_LOOKED_AT, inner.size), replace=False)
+        picked = np.union1d(picked, rng.choice(places, min(_LOOKED_AT, places.size), replace=False))
+        whole, rows = together(branches, trunk, picked)
+        return whole.ill(rows, self.threads).size / max(1, picked.size)
+
+
+def _names_at(path: Path, places: Ints) -> dict[str, str]:
+    """Names of some places, by place."""
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    found: dict[str, str] = {}
+    first = 0
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        low, high = np.searchsorted(places, (first, first + rows))
+        if high > low:
+            column = names_between(path, first, first + rows)
+            found |= {str(place): column[int(place) - first].as_py() for place in places[low:high]}
+        first += rows
+    return found
+
+
+def _manifest(
+    settings: ScaleSettings, key: str, edges: Edges, laid: dict[str, Any], planned: dict[str, Any],
+    records: list[dict[str, Any]], folder: Path,
+) -> dict[str, Any]:  # fmt: skip
+    save_array(
+        folder / "index" / "boxes.npy", np.concatenate([np.load(boxes_path(folder, r["task"])) for r in records])
+    )
+    return {
+        "format": FORMAT, "version": __version__, "key": key, "geometry": "poincare", "objective": "parents",
+        "method": "construct", "dim": settings.dim, "seed": settings.seed, "branch_nodes": settings.branch_nodes,
+        "input": {"files": len(edges.files), "bytes": sum(edges.sizes), "first": edges.files[0]},
+        **{name: laid[name] for name in _LAID},
+        "plan": planned["plan"], "plans_tried": planned["tried"], "cuts": planned["cuts"], "trunk": planned["trunk"],
+        "ill_in_branches": sum(record["ill"] for record in records),
+        "verified": sum(record["looked_at"] for record in records),
+        "largest_radius": max(record["largest_radius"] for record in records),
+        "shards": [
+            {"file": str(shard_path(folder, record["task"]).relative_to(folder)),
+             "rows": record["last"] - record["first"], "bytes": record["bytes"], "sha256": record["sha256"],
+             "ill": record["ill"]}
+            for record in records
+        ],
+    }  # fmt: skip
+
+
+def _require_ours(folder: Path) -> None:
+    from .layout import is_folder
+
+    if folder.is_file():
+        raise InputError(f"{str(folder)!r} is a file: give a folder for the model, such as model/")
+    if folder.is_dir() and any(folder.iterdir()) and not is_folder(folder):
+        raise InputError(f"{str(folder)!r} has other files in it: give a new folder for the model")
+    if not folder.parent.is_dir():
+        raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(folder.parent)!r}; create it first")
+
+
+def records_of(folder: Path, tasks: int) -> list[dict[str, Any]]:
+    """Records of all branches."""
+    return [read_json(record_path(folder, task)) for task in range(tasks)]

@@ -1,0 +1,217 @@
+"""A model folder that is asked: shards are read by row groups, arrays are mapped, nothing is loaded whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..engine.cpu import flat_tree
+from ..errors import InputError
+from ..types import Floats, Ints
+from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, read_json
+from .names import NameIndex, hash_of
+from .trunk import Shape
+
+__all__ = ["ModelFolder", "refuse_folder"]
+
+_OPEN_FILES = 64
+
+
+def refuse_folder(path: Path, what: str, remedy: str) -> None:
+    """Refuse a model folder where a command takes model files alone."""
+    if (path / MANIFEST).is_file():
+        raise InputError(f"{str(path)!r} is a model folder, which {what} does not take: {remedy}")
+
+
+class ModelFolder:
+    """A finished model folder.
+
+    Nodes are known by place: those of the construction from 0 on, and behind them those that were added.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        if not (self.path / MANIFEST).is_file():
+            raise InputError(
+                f"{str(path)!r} is no finished model folder; make one with  treeball fit 'edges/*.parquet' -o FOLDER"
+            )
+        self.manifest = read_json(self.path / MANIFEST)
+        if self.manifest.get("format") != FORMAT:
+            raise InputError(
+                f"{str(path)!r} has format {self.manifest.get('format')!r}, which this version does not know"
+            )
+        shards = [*self.manifest["shards"], *self.manifest.get("added", [])]
+        self.files = [self.path / shard["file"] for shard in shards]
+        self.cuts = np.concatenate([[0], np.cumsum([shard["rows"] for shard in shards])]).astype(np.int64)
+        self.dim: int = self.manifest["dim"]
+        self.n_built: int = self.manifest["nodes"]
+        groups = -(-np.diff(self.cuts) // GROUP)
+        self.group_shard = np.repeat(np.arange(groups.size), groups)
+        within = np.arange(self.group_shard.size) - np.repeat(np.cumsum(groups) - groups, groups)
+        self.group_row = within
+        self.group_first = self.cuts[self.group_shard] + within * GROUP
+        self._file = lru_cache(_OPEN_FILES)(self._open)
+
+    def __len__(self) -> int:
+        return int(self.cuts[-1])
+
+    @property
+    def has_virtual_root(self) -> bool:
+        """Whether place 0 is a root that was added."""
+        return self.manifest["virtual_root"] is not None
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Topology of the construction."""
+        return Shape.load(self.path)
+
+    @cached_property
+    def others(self) -> tuple[Any, Any]:
+        """Edges to other parents, by place of the child."""
+        return tuple(np.asarray(array(self.path / "topology" / f"other_{end}.npy")) for end in ("child", "parent"))  # type: ignore[return-value]
+
+    @cached_property
+    def added_parent(self) -> Ints:
+        """Parents of the nodes that were added, by place, int64."""
+        parts = [np.asarray(array(self.path / one["parents"])) for one in self.manifest.get("added", [])]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    @cached_property
+    def _added_names(self) -> dict[int, list[int]]:
+        parts = [np.asarray(array(self.path / one["hashes"])) for one in self.manifest.get("added", [])]
+        found: dict[int, list[int]] = {}
+        for row, value in enumerate(np.concatenate([np.empty(0, np.uint64), *parts]).tolist()):
+            found.setdefault(value, []).append(self.n_built + row)
+        return found
+
+    @cached_property
+    def boxes(self) -> Floats:
+        """Boxes around all blocks, in the order of places; every shard begins a new one."""
+        parts = [
+            self.path / "index" / "boxes.npy",
+            *(self.path / one["boxes"] for one in self.manifest.get("added", [])),
+        ]
+        arrays = [np.asarray(array(part)) for part in parts]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    @cached_property
+    def group_boxes(self) -> tuple[Ints, Floats]:
+        """Where the blocks of each group begin (g+1,), and boxes around all groups."""
+        rows = np.minimum(GROUP, self.cuts[self.group_shard + 1] - self.group_first)
+        begin = np.concatenate([[0], np.cumsum(-(-rows // BLOCK))]).astype(np.int64)
+        boxes, d = self.boxes, self.dim
+        least, most = np.minimum.reduceat(boxes, begin[:-1]), np.maximum.reduceat(boxes, begin[:-1])
+        return begin, np.concatenate(
+            [least[:, :d], most[:, d : 2 * d], least[:, 2 * d : 2 * d + 1], most[:, 2 * d + 1 :]], 1
+        )
+
+    # ---- names ----
+
+    @cached_property
+    def _index(self) -> NameIndex:
+        return NameIndex(self.path / "index")
+
+    def find(self, name: str) -> int:
+        """The place of a node; InputError where there is none of that name."""
+        if self.has_virtual_root and name == self.manifest["virtual_root"]:
+            return 0
+        for place in [*self._index.candidates(name).tolist(), *self._added_names.get(hash_of(name), [])]:
+            if self.names([place])[0] == name:
+                return int(place)
+        raise InputError(
+            f"there is no node {name!r} in {str(self.path)!r}; names are taken exactly as they are in the edges"
+        )
+
+    def names(self, places: Any) -> list[str]:
+        """Names of nodes."""
+        return [str(one) for one in self._take(np.asarray(places, np.int64), "node")]
+
+    def vectors(self, places: Any) -> Floats:
+        """Vectors (m, d) of nodes."""
+        places = np.asarray(places, np.int64)
+        found = np.empty((places.size, self.dim))
+        for group, asked, rows in self._by_group(places):
+            found[asked] = self.group(group)[rows]
+        return found
+
+    def _take(self, places: Ints, column: str) -> list[Any]:
+        found: list[Any] = [None] * places.size
+        for group, asked, rows in self._by_group(places):
+            values = self._read(group, column).take(pa.array(rows)).to_pylist()
+            for at, value in zip(asked.tolist(), values, strict=True):
+                found[at] = value
+        return found
+
+    def _by_group(self, places: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+        """Groups that hold any of the places, which of these, and their rows in the group."""
+        if places.size and (places.min() < 0 or places.max() >= len(self)):
+            raise IndexError("no such place")
+        order = np.argsort(places, kind="stable")
+        groups = np.searchsorted(self.group_first, places[order], "right") - 1
+        for part in np.split(np.arange(places.size), np.flatnonzero(np.diff(groups)) + 1):
+            if part.size:
+                asked, group = order[part], int(groups[part[0]])
+                yield group, asked, places[asked] - self.group_first[group]
+
+    # ---- shards ----
+
+    def group(self, group: int) -> Floats:
+        """Vectors (g, d) of one row group."""
+        column = self._read(group, "vector")
+        return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(-1, self.dim)
+
+    def _read(self, group: int, column: str) -> Any:
+        shard = int(self.group_shard[group])
+        try:
+            table = self._file(shard).read_row_group(int(self.group_row[group]), columns=[column])
+        except (OSError, ValueError, IndexError, pa.ArrowException):
+            raise self._damaged(self.files[shard]) from None
+        return table[column].combine_chunks()
+
+    def _open(self, shard: int) -> Any:
+        try:
+            return pq.ParquetFile(self.files[shard])
+        except (OSError, ValueError, pa.ArrowException):
+            raise self._damaged(self.files[shard]) from None
+
+    def _damaged(self, file: Path) -> InputError:
+        return InputError(f"{str(file)!r} is missing or damaged; run the same  treeball fit  again to make it anew")
+
+    # ---- hierarchy ----
+
+    def primary_parent(self, place: int) -> int:
+        """The primary parent, -1 for the root."""
+        return int(self.shape.parent[place]) if place < self.n_built else int(self.added_parent[place - self.n_built])
+
+    def parents(self, place: int) -> list[int]:
+        """All parents, the primary one first; an added root is none."""
+        child, parent = self.others
+        low, high = np.searchsorted(child, (place, place + 1))
+        found = [self.primary_parent(place), *parent[low:high].tolist()]
+        return [one for one in found if one >= 0 and not (one == 0 and self.has_virtual_root)]
+
+    def children(self, place: int) -> list[int]:
+        """All children, those by a primary parent first."""
+        own: list[int] = flat_tree.children_at(place, self.shape.size).tolist() if place < self.n_built else []
+        child, parent = self.others
+        own += child[np.flatnonzero(parent == place)].tolist()
+        return own + (self.n_built + np.flatnonzero(self.added_parent == place)).tolist()
+
+    def ancestors(self, place: int) -> list[int]:
+        """All ancestors by any path, the nearest first."""
+        found: dict[int, None] = {}
+        waiting = self.parents(place)
+        while waiting:
+            following: list[int] = []
+            for one in waiting:
+                if one not in found:
+                    found[one] = None
+                    following += self.parents(one)
+            waiting = following
+        return list(found)

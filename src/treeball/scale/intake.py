@@ -1,0 +1,108 @@
+"""From files of edges to flat arrays: every name becomes a number, once, and repairs are counted and named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..engine.cpu import flat_tree
+from ..errors import InputError
+from ..types import Codes
+from ..workers import in_parts, thread_count
+from .names import hashes_of
+from .source import Edges, connect
+
+__all__ = ["Intake", "take_in"]
+
+
+@dataclass
+class Intake:
+    """Edges by codes, in the order of the files.
+
+    Attributes
+    ----------
+    hashes : uint64 (n,), of the names, ascending: the code of a name is its place here
+    child, parent : int32 (m,), -1 where there is no name
+    """
+
+    hashes: np.ndarray
+    child: Codes
+    parent: Codes
+
+    @property
+    def n(self) -> int:
+        """Number of names."""
+        return self.hashes.size
+
+
+def take_in(edges: Edges, work: Path, memory: int, threads: int = 0) -> Intake:
+    """Read all edges once and number their names."""
+    threads = thread_count(threads)
+    columns = {"child": np.uint64, "parent": np.uint64, "child_check": np.uint32, "parent_check": np.uint32}
+    paths = {name: work / f"{name}.raw" for name in columns}
+    base = connect(memory // 2, work / "spill", threads)
+    try:
+        files = {name: open(path, "wb") for name, path in paths.items()}  # noqa: SIM115
+        try:
+            for piece in edges.pieces(base, edges.scan(base)):
+                for side in ("child", "parent"):
+                    hashes, checks = hashes_of(piece[side])
+                    hashes.tofile(files[side])
+                    checks.tofile(files[f"{side}_check"])
+        finally:
+            for file in files.values():
+                file.close()
+    finally:
+        base.close()
+    raw = {name: _mapped(path, columns[name]) for name, path in paths.items()}
+    if not raw["child"].size:
+        raise InputError(f"{edges.files[0]!r} holds no edge: a hierarchy needs at least one child with a parent")
+    hashes = _distinct(raw["child"], raw["parent"])
+    if hashes.size > 2**31 - 2 or raw["child"].size > 2**31 - 2:
+        raise InputError("there are more than two thousand million names or edges: split the hierarchy at its top")
+    child, parent = (_codes(raw[name], hashes, threads) for name in ("child", "parent"))
+    _require_no_collision(edges, hashes.size, (child, parent), (raw["child_check"], raw["parent_check"]))
+    del raw
+    for path in paths.values():
+        path.unlink()
+    return Intake(hashes, child, parent)
+
+
+def _mapped(path: Path, kind: type) -> np.ndarray:
+    return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
+
+
+def _distinct(child: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """All hashes but 0, which stands for no name, ascending; parents first, of which there are few."""
+    few = [np.unique(parent[at : at + (1 << 24)]) for at in range(0, parent.size, 1 << 24)]
+    upper = np.unique(np.concatenate(few))
+    both = np.empty(child.size + upper.size, np.uint64)
+    both[: child.size], both[child.size :] = child, upper
+    both.sort()
+    fresh = np.empty(both.size, bool)
+    fresh[0] = both[0] != 0
+    np.not_equal(both[1:], both[:-1], out=fresh[1:])
+    return both[fresh]
+
+
+def _codes(raw: np.ndarray, hashes: np.ndarray, threads: int) -> Codes:
+    codes = np.empty(raw.size, np.int32)
+
+    def work(part: slice) -> None:
+        codes[part] = flat_tree.codes_of(np.array(raw[part]), hashes)
+
+    in_parts(work, raw.size, threads)
+    return codes
+
+
+def _require_no_collision(edges: Edges, n: int, codes: tuple[Codes, Codes], checks: tuple[np.ndarray, ...]) -> None:
+    known, seen = np.zeros(n, np.uint32), np.zeros(n, bool)
+    for code, check in zip(codes, checks, strict=True):
+        row = flat_tree.first_conflict(code, np.asarray(check), known, seen)
+        if row >= 0:
+            raise InputError(
+                f"{edges.files[0]!r} and its fellows have two names with the same hash, one in row {row + 1:,}: "
+                "rename that node, or put a letter before all names"
+            )

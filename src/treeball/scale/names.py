@@ -1,0 +1,44 @@
+"""Names of nodes as numbers, 64 bits each, sorted, with the place of each node beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..engine.cpu.name_hash import hash_names
+from ..types import Ints
+from .layout import array
+
+__all__ = ["NameIndex", "hash_of", "hashes_of"]
+
+
+def hashes_of(names: Any) -> tuple[Any, Any]:
+    """Hashes and check words of an Arrow array of texts, 0 where there is none; see `engine.cpu.name_hash`."""
+    texts = names.cast(pa.large_string())
+    _, ends, data = texts.buffers()
+    offsets = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    letters = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+    missing = texts.is_null().to_numpy(zero_copy_only=False) if texts.null_count else np.zeros(len(texts), bool)
+    return hash_names(letters, offsets, missing)  # type: ignore[no-any-return]
+
+
+def hash_of(name: str) -> int:
+    """The hash of one name."""
+    return int(hashes_of(pa.array([name]))[0][0])
+
+
+class NameIndex:
+    """Places of names, by search in a sorted file that is mapped and not read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._hashes, self._places = array(folder / "hash.npy"), array(folder / "place.npy")
+
+    def candidates(self, name: str) -> Ints:
+        """Places of the nodes whose names have the hash of this one: mostly one, or none."""
+        sought = np.uint64(hash_of(name))
+        first = int(np.searchsorted(self._hashes, sought, "left"))
+        last = int(np.searchsorted(self._hashes, sought, "right"))
+        return np.asarray(self._places[first:last], np.int64)

@@ -1,0 +1,171 @@
+"""The trunk: the nodes above the cuts between branches, with all that a branch has to know of them.
+
+A branch is a piece of the places, from one cut to the next: whole subtrees, and ranges of the children of nodes that
+have more of them than one branch holds. What it needs of the rest are the nodes above its first one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..engine.cpu import flat_tree, placement
+from ..limits import PLACED_RADIUS, margin_from_radius
+from ..methods.construct import Plan
+from ..types import Codes, Floats, Ints
+from .fans import Fans, compact_order
+from .layout import array, save_array
+
+__all__ = ["Shape", "Trunk", "cuts_of", "rows_of_children"]
+
+MANY_CHILDREN = 50_000
+"""From so many children on, directions are chosen once and kept in a file; leaves next to each other are near."""
+NORM = 1.0 - margin_from_radius(PLACED_RADIUS)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Parents, heights and sizes of subtrees by place, int32 (n,), mapped from files."""
+
+    parent: Codes
+    height: Codes
+    size: Codes
+
+    @classmethod
+    def load(cls, folder: Path) -> Shape:
+        """Map the arrays of a model folder."""
+        return cls(*(np.asarray(array(folder / "topology" / f"{name}.npy")) for name in ("parent", "height", "size")))
+
+    def above(self, place: int) -> list[int]:
+        """Places of the ancestors of a node by primary parents, the root first."""
+        found: list[int] = []
+        while (place := int(self.parent[place])) >= 0:
+            found.append(place)
+        return found[::-1]
+
+
+def cuts_of(n: int, most: int) -> Ints:
+    """Where branches begin and end: equal pieces of at most so many places, int64 (t+1,)."""
+    tasks = max(1, -(-n // most))
+    return np.array([n * i // tasks for i in range(tasks + 1)], np.int64)
+
+
+@dataclass(frozen=True)
+class Trunk:
+    """Nodes above cuts, by place ascending.
+
+    Attributes
+    ----------
+    places : int64 (t,)
+    vectors : float64 (t, d)
+    left, length : float64 (t,), what a path may still use, and the edge to the parent
+    depth : int32 (t,)
+    """
+
+    places: Ints
+    vectors: Floats
+    left: Floats
+    length: Floats
+    depth: Ints
+
+    def at(self, place: int) -> int:
+        """Row of a node; -1 for those that are not in the trunk."""
+        row = int(np.searchsorted(self.places, place))
+        return row if row < self.places.size and self.places[row] == place else -1
+
+    def save(self, work: Path) -> None:
+        """Write it for the workers."""
+        values = np.column_stack([self.places, self.left, self.length, self.depth, self.vectors])
+        save_array(work / "trunk.npy", values)
+
+    @classmethod
+    def load(cls, work: Path) -> Trunk:
+        """What `save` wrote."""
+        values = np.array(array(work / "trunk.npy"))
+        return cls(
+            values[:, 0].astype(np.int64), np.ascontiguousarray(values[:, 4:]), values[:, 1].copy(),
+            values[:, 2].copy(), values[:, 3].astype(np.int64),
+        )  # fmt: skip
+
+    @classmethod
+    def place(cls, shape: Shape, fans: Fans, plan: Plan, cuts: Ints, work: Path) -> Trunk:
+        """Give the trunk its places in space; directions around nodes with many children go to files in `work`."""
+        for old in work.glob("rows-*.npy"):
+            old.unlink()
+        found = sorted({place for cut in cuts[:-1].tolist() for place in shape.above(cut)} | {0})
+        places = np.array(found, np.int64)
+        dim = fans.rows.shape[1]
+        trunk = cls(
+            places,
+            np.zeros((places.size, dim)),
+            np.zeros(places.size),
+            np.zeros(places.size),
+            np.zeros(places.size, np.int64),
+        )
+        trunk.left[0] = plan.budget
+        for row, place in enumerate(found):
+            children, rows = rows_of_children(shape, fans, plan, trunk, place, work)
+            inside = np.flatnonzero(np.isin(children, places))
+            if not inside.size:
+                continue
+            length, left = lengths_of_children(shape, plan, trunk, row, children)
+            vectors = np.zeros((inside.size, dim))
+            put_children(trunk, row, shape, fans, children.size, rows[inside], length[inside], vectors)
+            below = np.searchsorted(places, children[inside])
+            trunk.vectors[below], trunk.left[below], trunk.length[below] = vectors, left[inside], length[inside]
+            trunk.depth[below] = trunk.depth[row] + 1
+        return trunk
+
+
+def lengths_of_children(shape: Shape, plan: Plan, trunk: Trunk, row: int, children: Ints) -> tuple[Floats, Floats]:
+    """Edge lengths of children of a node of the trunk, and what is left below them, float64 (k,) each."""
+    heights = np.concatenate([[shape.height[trunk.places[row]]], shape.height[children]]).astype(np.int32)
+    parent = np.zeros(heights.size, np.int32)
+    left, length = np.zeros(heights.size), np.zeros(heights.size)
+    left[0], length[0] = trunk.left[row], trunk.length[row]
+    order = np.arange(heights.size, dtype=np.int32)
+    placement.lengthen(order, 1, parent, heights, plan.longest, math.log(plan.growth), left, length)
+    return length[1:], left[1:]
+
+
+def rows_of_children(shape: Shape, fans: Fans, plan: Plan, trunk: Trunk, place: int, work: Path) -> tuple[Ints, Ints]:
+    """All children of a node of the trunk by place, and the row of its fan that each of them takes."""
+    children = flat_tree.children_at(place, shape.size).astype(np.int64)
+    kept = work / f"rows-{place}.npy"
+    if kept.exists():
+        return children, np.asarray(array(kept)).astype(np.int64)
+    row = trunk.at(place)
+    length, _ = lengths_of_children(shape, plan, trunk, row, children)
+    which = int(fans.of(np.array([children.size]))[0])
+    fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
+    own = float(trunk.length[row]) if place > 0 else -1.0
+    rows = placement.choose_rows(np.arange(children.size), length, own, fan, float(fans.cosine[which]))
+    if children.size > MANY_CHILDREN:
+        leaves = np.flatnonzero(shape.height[children] == 0)
+        if leaves.size:  # they come last, and all have the same length
+            taken = np.sort(rows[leaves])
+            rows[leaves] = taken[compact_order(fan[taken])]
+        save_array(kept, rows.astype(np.int32))
+    return children, rows
+
+
+def put_children(
+    trunk: Trunk, row: int, shape: Shape, fans: Fans, count: int, rows: Ints, length: Floats, out: Any
+) -> None:
+    """Places in space for some of the `count` children of a node of the trunk: along `rows`, at `length`."""
+    which = int(fans.of(np.array([count]))[0])
+    fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
+    place = int(trunk.places[row])
+    back = np.zeros(out.shape[1])
+    if place > 0:
+        above = trunk.at(int(shape.parent[place]))
+        if not placement.direction_to(trunk.vectors[row], trunk.vectors[above], back):
+            back[:] = 0.0
+            back[0] = 1.0
+    placement.put_along(
+        rows, np.arange(rows.size), length, fan, trunk.vectors[row], back, place > 0, trunk.depth[row], NORM, out
+    )

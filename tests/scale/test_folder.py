@@ -1,0 +1,200 @@
+"""Model folders: the same as the single-machine path says, whatever the workers; messy input is mended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import treeball
+from tests.scale.hierarchies import random_edges, write
+from treeball import Embedding, InputError
+from treeball.cli.main import run
+from treeball.engine.cpu import counting
+from treeball.geometry import poincare
+from treeball.scale.evaluate import evaluate_folder
+from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.folder import ModelFolder
+from treeball.scale.names import hash_of, hashes_of
+from treeball.scale.nearest import nearest
+
+
+def quiet(_):
+    pass
+
+
+@pytest.fixture(scope="module")
+def edges():
+    return random_edges(3000)
+
+
+@pytest.fixture(scope="module")
+def made(edges, tmp_path_factory):
+    home = tmp_path_factory.mktemp("scale")
+    pattern = write(edges, home / "edges")
+    fit_folder((pattern,), home / "model", ScaleSettings(dim=5, branch_nodes=400, workers=1), quiet)
+    return home
+
+
+@pytest.fixture(scope="module")
+def folder(made):
+    return ModelFolder(made / "model")
+
+
+@pytest.fixture(scope="module")
+def embedding(edges, folder):
+    """The same vectors and edges as one Embedding."""
+    hierarchy = treeball.read(edges)
+    vectors = folder.vectors([folder.find(str(name)) for name in hierarchy.names])
+    return Embedding(vectors, hierarchy, "poincare")
+
+
+def test_scores_are_those_of_the_same_vectors_in_one_process(folder, embedding):
+    for objective in ("parents", "ancestors"):
+        ours = evaluate_folder(folder, objective, sample=0).to_dict()
+        theirs = embedding.evaluate(objective, sample=0).to_dict()
+        for name in ("map", "mean_rank", "hits_at_1"):
+            assert ours[name] == pytest.approx(theirs[name], abs=2e-6), (objective, name)
+    parents = evaluate_folder(folder, "parents", sample=0)
+    assert parents.precision[~parents.several].mean() > 0.999
+
+
+def test_neighbors_are_those_of_a_plain_comparison(folder):
+    everyone = folder.vectors(np.arange(len(folder)))
+    for place in (0, 1, 399, 400, 2500, len(folder) - 1):
+        places, distances, _ = nearest(folder, everyone[place], 5, (place,))
+        plain = poincare.distance(everyone, np.broadcast_to(everyone[place], everyone.shape))
+        plain[place] = np.inf
+        np.testing.assert_allclose(distances, np.sort(plain)[:5], rtol=1e-6)
+        np.testing.assert_allclose(plain[places], distances, rtol=1e-6)
+
+
+def test_boxes_never_exclude_a_point(folder):
+    points = folder.vectors(np.arange(500))
+    boxes = counting.boxes(points, 64)
+    for query in points[::50]:
+        keys = counting.keys_to(points, query)
+        least = counting.least_keys(boxes, query)
+        assert all(least[i // 64] <= keys[i] for i in range(500))
+
+
+def test_names_are_found_and_others_are_not(folder):
+    assert folder.names([folder.find("n1234")]) == ["n1234"]
+    with pytest.raises(InputError, match="no node 'nobody'"):
+        folder.find("nobody")
+    texts = pa.array(["a", None, "", "ä", "n1"])
+    hashes, _ = hashes_of(texts)
+    assert hashes[1] == hashes[2] == 0
+    assert hashes[4] == hash_of("n1") == hashes_of(texts.slice(3))[0][1]
+
+
+def test_relatives_are_those_of_the_hierarchy(folder, edges):
+    hierarchy = treeball.read(edges)
+    for name in ("n0", "n7", "n200", "n2999"):
+        place, code = folder.find(name), hierarchy.names.index_of(name)
+        assert set(folder.names(folder.parents(place))) == set(hierarchy.parents_of(name))
+        assert set(folder.names(folder.children(place))) == set(hierarchy.children_of(name))
+        above = {str(hierarchy.names[c]) for c in range(hierarchy.n_nodes) if hierarchy.is_ancestor(c, code)}
+        assert set(folder.names(folder.ancestors(place))) == above
+
+
+def test_the_bytes_do_not_depend_on_the_workers_nor_on_the_files(made, edges, tmp_path):
+    pattern = write(edges, tmp_path / "edges", files=3)
+    other = fit_folder((pattern,), tmp_path / "model", ScaleSettings(dim=5, branch_nodes=400, workers=2), quiet)
+    first = json.loads((made / "model" / "manifest.json").read_text())
+    assert [one["sha256"] for one in other["shards"]] == [one["sha256"] for one in first["shards"]]
+
+
+def test_what_is_done_is_not_done_again_and_what_is_damaged_is(made):
+    shards = sorted((made / "model" / "shards").iterdir())
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
+    told: list[str] = []
+    pattern, settings = f"{made}/edges/*.parquet", ScaleSettings(dim=5, branch_nodes=400, workers=1)
+    fit_folder((pattern,), made / "model", settings, told.append)
+    assert "done already" in told[-1]
+    shards[2].write_bytes(b"PAR1 and then nothing")
+    assert run(["verify", str(made / "model")]) == 2
+    fit_folder((pattern,), made / "model", settings, told.append)
+    after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
+    assert {path for path in shards if before[path][0] != after[path][0]} == {shards[2]}
+    assert all(before[path][1] == after[path][1] for path in shards)
+    assert run(["verify", str(made / "model")]) == 0
+
+
+def test_messy_input_is_mended_counted_and_named(tmp_path):
+    edges = random_edges(300, several=0.0)
+    messy = [*edges, ("n5", "n5"), edges[7], ("n0", "n250"), (None, "n3"), ("", "n3"), ("alone", None), ("x", "gone")]
+    pattern = write(messy, tmp_path / "edges", files=4)  # the cycle spans files
+    manifest = fit_folder((pattern,), tmp_path / "m", ScaleSettings(dim=4, branch_nodes=64, workers=1), quiet)
+    assert manifest["repairs"] == {
+        "self-loops": 1, "duplicate edges": 1, "cycle edges": 1, "empty names": 2, "roots joined": 3,
+    }  # fmt: skip
+    repairs = pq.read_table(tmp_path / "m" / "repairs.parquet").to_pylist()
+    assert {(one["kind"], one["child"], one["parent"]) for one in repairs} >= {
+        ("self-loops", "n5", "n5"), ("duplicate edges", *edges[7]), ("cycle edges", "n0", "n250"),
+    }  # fmt: skip
+    assert [one["row"] for one in repairs if one["kind"] == "self-loops"] == [300]
+    folder = ModelFolder(tmp_path / "m")
+    assert folder.names(folder.parents(folder.find("x"))) == ["gone"]
+    assert folder.parents(folder.find("gone")) == folder.parents(folder.find("alone")) == []
+    assert folder.find("<root>") == 0
+
+
+def test_shards_are_read_by_others_as_they_are(made):
+    import duckdb
+
+    rows = duckdb.sql(
+        f"SELECT count(*), count(DISTINCT node), count(parent) FROM '{made}/model/shards/*.parquet'"
+    ).fetchall()[0]
+    assert rows == (3000, 3000, 2999)
+
+
+def test_commands_answer_from_a_folder(made, tmp_path, capsys):
+    model = str(made / "model")
+    pattern = f"{made}/edges/*.parquet"
+    assert run(["plan", pattern, "--branch-nodes", "400", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"] == 8
+    assert run(["info", model]) == 0
+    assert "3,000" in capsys.readouterr().out
+    assert run(["evaluate", model, "--sample", "100", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["map"] > 0.95
+    assert run(["neighbors", model, "n17", "-k", "3", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["neighbors"]) == 3
+    assert run(["ask", model, "parent", "n2999"]) == 0
+    parent = capsys.readouterr().out.split()[-1]
+    assert run(["ask", model, "is-ancestor", parent, "n2999", "--from", "hierarchy", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["is_ancestor"] is True
+    out = tmp_path / "all.csv"
+    assert run(["export", model, "-o", str(out)]) == 0
+    assert len(out.read_text().splitlines()) == 3001
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["fit", "nothing/*.parquet", "-o", "m"], "there is no file"),
+        (["fit", "{edges}", "-o", "m", "--epochs", "5"], "epochs"),
+        (["fit", "{edges}", "-o", "m", "--dim", "2"], "at least 3"),
+        (["fit", "{edges}"], "-o"),
+        (["fit", "{edges}", "-o", "m", "--address", "here"], "--engine ray"),
+        (["fit", "example:mammals", "--memory", "4GB"], "--memory"),
+        (["plan", "{edges}", "--memory", "20MB"], "GB"),
+        (["diagnose", "{model}"], "model folder"),
+        (["heal", "{model}"], "model folder"),
+        (["ask", "{model}", "children", "n1"], "--from hierarchy"),
+        (["neighbors", "{model}", "n1", "--leaves"], "--leaves"),
+        (["export", "{model}", "-o", "x.npy"], ".parquet"),
+    ],
+)
+def test_what_a_folder_cannot_do_is_refused_in_a_sentence(made, tmp_path, monkeypatch, capsys, arguments, named):
+    monkeypatch.chdir(tmp_path)
+    filled = [one.format(edges=f"{made}/edges/*.parquet", model=made / "model") for one in arguments]
+    assert run(filled) == 2
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    assert sentence.startswith("treeball: ")
+    assert named in sentence
+    assert not Path("m").exists()
