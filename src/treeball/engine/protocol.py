@@ -143,6 +143,10 @@ class Engine(Protocol):
         """
         ...
 
+    def compares_all(self, n: int) -> bool:
+        """Whether `descend_softmax` compares each of so many nodes with all others, without lists and samples."""
+        ...
+
     def descend_softmax(
         self,
         vectors: Floats,
@@ -160,7 +164,8 @@ class Engine(Protocol):
     ) -> Trained:
         """Steps of all nodes at once down the softmax over all nodes, by Adam, in the ball.
 
-        The listed nodes are compared with exactly, the rest by a sample of `negatives` for each node.
+        The listed nodes are compared with exactly, the rest by a sample of `negatives` for each node; or all are
+        compared with all (`compares_all`).
 
         Parameters
         ----------

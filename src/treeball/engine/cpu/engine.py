@@ -61,6 +61,10 @@ class CpuEngine:
             settle_all(GEOMETRIES[geometry], vectors, bound)
         return _trained(counters)
 
+    def compares_all(self, n: int) -> bool:
+        """Never."""
+        return False
+
     def descend_softmax(
         self,
         vectors: Floats,

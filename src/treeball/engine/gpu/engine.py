@@ -11,14 +11,16 @@ import numpy as np
 import torch
 import triton
 
-from ...types import Codes, Floats, Ints, Pointers
+from ...types import Codes, Floats, Ints, Mask, Pointers
 from ..cpu.engine import CpuEngine
 from ..finite import require_finite
-from ..protocol import Trained
+from ..protocol import Compared, SoftmaxSteps, Trained
+from .full_softmax import AllPairs
 from .neighbours import nearest_on_card
 from .pair_steps import EUCLIDEAN, LORENTZ, POINCARE, put_on_sheet, train_epoch
 from .ranks import rank_on_card
 from .residents import Residents
+from .softmax_steps import by_all_pairs, by_lists, descend
 from .tiles import put_on_card
 
 __all__ = ["GpuEngine"]
@@ -30,6 +32,8 @@ _PROGRAMS_PER_PROCESSOR = 8
 _NODES_PER_PROGRAM = 256
 _ROWS = 32
 _CELLS_PER_WARP = 256
+# Bits of all pairs are 5 GB then, and a step takes about .6 s in ten dimensions.
+_ALL_PAIRS_UP_TO = 200_000
 # With so few rows at once a comparison needs hardly more memory than the vectors.
 _FEWEST_ROWS = 1_024
 
@@ -51,6 +55,7 @@ class GpuEngine(CpuEngine):
             # Several trainings at once share the card.
             self.stream = torch.cuda.Stream(self.device)
         self.residents = Residents(self.device)
+        self._pairs: tuple[Codes, AllPairs] | None = None
 
     def workers(self, threads: int) -> int:
         """Some programs for each processor of the card, to keep it busy; threads are no matter."""
@@ -148,6 +153,56 @@ class GpuEngine(CpuEngine):
             torch.cuda.empty_cache()
         warnings.warn(f"the memory of {self.device_name} is full, so the processor does it", stacklevel=3)
         return None
+
+    def descend_softmax(
+        self,
+        vectors: Floats,
+        moments: tuple[Floats, Floats],
+        compared: Compared,
+        steps: SoftmaxSteps,
+        *,
+        first_epoch: int,
+        steps_before: int,
+        negatives: int,
+        bound: float,
+        seed: int,
+        workers: int,
+        movers: Mask | None = None,
+    ) -> Trained:
+        """Steps of all nodes at once; up to a size each is compared with all others, and nothing is sampled."""
+        with torch.cuda.stream(self.stream):
+            order = None
+            if self.compares_all(len(vectors)):
+                if self._pairs is None or self._pairs[0] is not compared.heads:
+                    self._pairs = (compared.heads, AllPairs(compared, len(vectors), self.device, self.processors))
+                gradient_of, order = by_all_pairs(self._pairs[1], vectors, steps), self._pairs[1].order
+            else:
+                gradient_of = by_lists(
+                    compared,
+                    steps,
+                    self.residents,
+                    self.processors,
+                    negatives=negatives,
+                    first_epoch=first_epoch,
+                    seed=seed,
+                )
+            return descend(
+                gradient_of,
+                vectors,
+                moments,
+                steps,
+                self.device,
+                order=order,
+                n_heads=compared.heads.size,
+                first_epoch=first_epoch,
+                steps_before=steps_before,
+                bound=bound,
+                movers=movers,
+            )
+
+    def compares_all(self, n: int) -> bool:
+        """Up to so many nodes that a step of all pairs takes about a second, and bits of all pairs have room."""
+        return n <= _ALL_PAIRS_UP_TO
 
 
 def _course(pairs: int, seed: int, epoch: int) -> tuple[int, int, int]:
