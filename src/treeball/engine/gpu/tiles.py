@@ -22,8 +22,8 @@ ROWS, COLUMNS = 8, 128
 EXACT = {"enable_fp_fusion": False, "num_warps": 1}
 """How kernels are launched whose keys are compared with those of the processor."""
 
-# Up to so many coordinates the loop over them is written out.
-_WRITTEN_OUT = tl.constexpr(32)
+# Up to so many coordinates the loop over them is written out; with more of them registers run out.
+_WRITTEN_OUT = tl.constexpr(16)
 # So many programs for each processor of a card even out those that take longer; a program has at least so many tiles.
 _PROGRAMS_PER_PROCESSOR = 16
 _LEAST_TILES = 2
