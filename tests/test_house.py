@@ -389,5 +389,5 @@ def test_the_flat_space_has_no_ball():
     for refuses in (treeball.heal, lambda model: model.insert([("x", "root")]), lambda model: model.ball()):
         with pytest.raises(InputError, match=r"hyperbolic|ball"):
             refuses(flat)
-    with pytest.raises(InputError, match="geometry must be one of poincare, lorentz, euclidean, not 'sphere'"):
+    with pytest.raises(InputError, match="must be one of poincare, lorentz, half-space, euclidean, not 'sphere'"):
         Embedding(np.zeros((45, 2)), treeball.read(EDGES), "sphere")

@@ -25,8 +25,8 @@ else:  # NumPy takes longer to import than the help of a command takes to print
     Pointers = Any
     """Where the list of each node begins and ends in an array of lists laid end to end: int64 (n+1,)."""
 
-Objective = Literal["parents", "ancestors"]
-"""What a node should be close to: its direct parents, or all its ancestors."""
+Objective = Literal["parents", "ancestors", "distances"]
+"""What a node should be close to: its direct parents, or all its ancestors; or distances should be like paths."""
 
 Device = Literal["auto", "cpu", "cuda"]
 """Where to train: auto takes a graphics card where there is one and it pays."""

@@ -84,8 +84,7 @@ def test_a_scaled_embedding_has_the_same_distortion():
 
 
 @pytest.mark.parametrize("edges", [trees.random_dag(150, 80, 3), trees.random_dag(70, 2000, 4)], ids=["thin", "dense"])
-def test_paths_through_a_dag_in_several_blocks(edges, monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK", 64)
+def test_paths_through_a_dag(edges):
     embedding = random_embedding(edges, "euclidean")
     ratios = ratios_of(embedding, edges.pairs)
     result = distortion(embedding)

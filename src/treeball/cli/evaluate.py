@@ -34,7 +34,7 @@ def evaluate(
     json: bool = False,
     ill_pairs: Path | None = None,
     escape_formulas: bool = False,
-    distortion: bool = False,
+    distortion: bool | None = None,
     require_map: float | None = None,
     require_ill: int | None = None,
     held_out: Annotated[Path | None, _PAIRS] = None,
@@ -68,8 +68,9 @@ def evaluate(
     escape_formulas
         Put an apostrophe before names in that file that a spreadsheet would compute, such as =cmd().
     distortion
-        Also compare all distances with path lengths in the hierarchy: average and worst case after the best scale,
-        exact up to 2,000 nodes and sampled beyond.
+        Compare distances with path lengths in the hierarchy, as is done unless you say --no-distortion, by edge weights where there are some: average and worst
+        case after the best scale, and Spearman's rank correlation; exact up to 2,000 nodes and sampled beyond. And the
+        MAP in which a node's children count as well as its parents.
     require_map
         Exit with 1 if the MAP is below this, for a test in a pipeline.
     require_ill
@@ -102,7 +103,7 @@ def evaluate(
         found = evaluate_folder(model, objective, sample, seed, threads, json)
         return _verdict(found["map"], require_map)
     of_pairs = _given(validation=validation, score=score, corrupted=corrupted, keep_descendants=keep_descendants)
-    of_model = _given(sample=sample, ill_pairs=ill_pairs, distortion=distortion, require_ill=require_ill)
+    of_model = _given(sample=sample, ill_pairs=ill_pairs, require_ill=require_ill)
     if device != "auto":
         of_model["device"] = device
     if require_map is not None:
@@ -135,12 +136,15 @@ def evaluate(
     if ill_pairs is not None:
         _write_ill_pairs(evaluation, embedding.hierarchy, ill_pairs, escape_formulas)
     record, rows = evaluation.to_dict(), score_rows(evaluation)
-    if distortion:
+    if distortion is not False:
         from ..evaluation import distortion as measure
+        from ..evaluation import map_neighbours
+        from ..words import json_number
 
         measured = measure(embedding, seed=seed)
-        record["distortion"] = measured.to_dict()
-        rows += _distortion_rows(measured)
+        neighbours = map_neighbours(embedding, seed=seed, threads=threads)
+        record |= {"map_neighbours": json_number(neighbours), "distortion": measured.to_dict()}
+        rows += [("MAP, neighbours", f"{neighbours:.4f}"), *_distortion_rows(measured)]
     verdict = _verdict(evaluation.map, require_map, len(evaluation.illness), require_ill)
     if json:
         print_json(record)
@@ -188,9 +192,12 @@ def _distortion_rows(measured: Distortion) -> list[tuple[str, str]]:
     if measured.average_interval is not None:
         interval = "  ({:.4f} to {:.4f})".format(*measured.average_interval)
     pairs = "all pairs" if measured.exact else f"{measured.pairs:,} sampled pairs"
+    if measured.left_aside:
+        pairs += f" ({measured.left_aside:,} with no length between them left aside)"
     return [
+        ("Spearman", f"{measured.spearman:.4f} with path {measured.against}"),
         ("average distortion", f"{measured.average:.4f}{interval}"),
-        ("worst distortion", f"{measured.worst:.4f} over {pairs}, {measured.metric} metric"),
+        ("worst distortion", f"{measured.worst:.4f} over {pairs}, {measured.metric} metric in {measured.against}"),
     ]
 
 

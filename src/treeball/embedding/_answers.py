@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..checks import require_whole
 from ..errors import InputError
 from ..hierarchy import Hierarchy
+from ..hierarchy.metric import PathLengths
 from ..hierarchy.search_names import Match, search_names
 from ..nearest import nearest_kept, nearest_nodes, nodes_within_reach
 from ..types import Floats, Ints, Mask, Source
@@ -58,12 +59,13 @@ class Ancestry:
 def neighbors(
     embedding: Embedding, names: Sequence[Hashable], k: int, source: Source, filters: Filters | None = None
 ) -> list[list[tuple[Hashable, float]]]:
-    """The k nearest other nodes of each that filters keep, with distances; from the hierarchy, distances in edges."""
+    """The k nearest other nodes of each that filters keep, with distances; from the hierarchy, by lengths or edges."""
     require_whole("k", k, 1)
     codes = _codes(embedding, names)
     kept = KeptByFilters(embedding.hierarchy, filters) if filters else None
     if _checked(source) == "hierarchy":
-        found = [_nearest_by_edges(embedding.hierarchy, int(code), int(k), kept) for code in codes]
+        nearest_in_tree = _nearest_by_edges if embedding.hierarchy.parent_weight is None else _nearest_by_lengths
+        found = [nearest_in_tree(embedding.hierarchy, int(code), int(k), kept) for code in codes]
         return [[(embedding.names[node], edges) for node, edges in row] for row in found]
     most = min(int(k), len(embedding))
     nearest: Iterable[Ints] = (
@@ -78,10 +80,12 @@ def neighbors(
 
 
 def distance(embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable], source: Source) -> Floats:
-    """Distances of pairs of nodes; from the hierarchy, edges by way of a common ancestor, inf when there is none."""
+    """Distances of pairs of nodes; from the hierarchy, by lengths or edges, inf where nothing joins them."""
     a, b = _codes(embedding, first), _codes(embedding, second)
     if _checked(source) == "geometry":
         return embedding.distances_between(a, b)
+    if embedding.hierarchy.parent_weight is not None:
+        return PathLengths(embedding.hierarchy).by_way_of_nodes(a, b)
     ways = (_way(embedding.hierarchy, int(x), int(y)) for x, y in zip(a, b, strict=True))
     return np.array([len(way) - 1 if way else math.inf for way in ways], np.float64)
 
@@ -265,6 +269,16 @@ def _climb(reached: dict[int, tuple[int, int]], top: int) -> list[int]:
     for _ in range(reached[top][0]):
         way.append(reached[way[-1]][1])
     return way[::-1]
+
+
+def _nearest_by_lengths(tree: Hierarchy, code: int, k: int, kept: KeptByFilters | None) -> list[tuple[int, float]]:
+    """The k kept nodes with the shortest paths, and their lengths; ties by code."""
+    far = PathLengths(tree).to_all(code)
+    others = np.delete(np.arange(tree.n_nodes), [code] if tree.virtual_root is None else [code, tree.virtual_root])
+    others = others[np.isfinite(far[others])]
+    others = others if kept is None else others[kept.keeps(code, others)]
+    nearest = others[np.lexsort((others, far[others]))][:k]
+    return [(node, float(far[node])) for node in nearest.tolist()]
 
 
 def _nearest_by_edges(tree: Hierarchy, code: int, k: int, kept: KeptByFilters | None) -> list[tuple[int, float]]:

@@ -99,13 +99,18 @@ class Embedding(Questions):
 
     @property
     def geometry(self) -> Geometry:
-        """Name of its space: ``"poincare"``, ``"lorentz"`` or ``"euclidean"``."""
+        """Name of its space: ``"poincare"``, ``"lorentz"``, ``"half-space"`` or ``"euclidean"``."""
         return self.space.name
 
     @property
     def objective(self) -> Objective:
-        """What the embedding was made for: ``"parents"`` unless its provenance says otherwise."""
-        return self.provenance.objective
+        """Which nodes are positives: parents unless its provenance says ancestors; see :attr:`keeps_distances`."""
+        return "parents" if self.keeps_distances else self.provenance.objective
+
+    @property
+    def keeps_distances(self) -> bool:
+        """Whether it was made for the objective distances: those between nodes are to be as the paths are long."""
+        return self.provenance.objective == "distances"
 
     @property
     def names(self) -> Names:
@@ -253,7 +258,7 @@ class Embedding(Questions):
         require_whole("seed", seed, 0)
         require_whole("threads", threads, 0)
         require_choice("device", device, DEVICES)
-        objective = objective or self.objective
+        objective = self.objective if objective in (None, "distances") else objective
         if score is None and sample in (None, 0) and objective in self._evaluations:
             return self._evaluations[objective]
         evaluation = evaluate(self, objective, sample=sample, seed=seed, threads=threads, score=score, device=device)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._split import Split, split
     from .certificate import Certificate
     from .illness import Illness
+    from .neighbour_map import map_neighbours
     from .ranking import EXACT_UP_TO_NODES, Ranking
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "distortion",
     "evaluate",
     "evaluate_held_out",
+    "map_neighbours",
     "reaches",
     "split",
 ]
@@ -54,6 +56,7 @@ __getattr__, __dir__ = lazy(
         "distortion": "_distortion",
         "evaluate": "_evaluate",
         "evaluate_held_out": "_held_out",
+        "map_neighbours": "neighbour_map",
         "reaches": "_reach",
         "split": "_split",
     },

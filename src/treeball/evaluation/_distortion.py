@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..hierarchy import Hierarchy
+from ..hierarchy.metric import Metric, PathLengths
 from ..types import Floats, Ints
 from ..words import json_number
 
@@ -19,17 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_PAIRS", "EXACT_UP_TO_NODES", "Distortion", "distortion"]
 
-Metric = Literal["tree", "graph", "primary tree"]
-
 EXACT_UP_TO_NODES = 2_000
 DEFAULT_PAIRS = 200_000
-# Numbers in one temporary array.
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Distortion:
-    """Distances d of an embedding against path lengths t in edges of the hierarchy seen as an undirected graph.
+    """Distances d of an embedding against path lengths t of the hierarchy seen as an undirected graph.
+
+    An edge is as long as its weight, or 1 where there are no weights. Pairs with no length between them are left aside.
 
     Attributes
     ----------
@@ -49,6 +46,12 @@ class Distortion:
     metric
         What t is: ``"tree"``; ``"graph"``, shortest paths in a DAG; or, for a DAG of more than 2,000 nodes,
         ``"primary tree"``, paths by primary parents only.
+    spearman
+        Spearman's rank correlation of d with t; NaN when all of either are the same.
+    against
+        What paths are measured in: ``"lengths"``, the weights of edges, or ``"edges"``.
+    left_aside
+        Pairs of those chosen that were not measured, for the path between them has no length.
     """
 
     average: float
@@ -58,6 +61,9 @@ class Distortion:
     exact: bool
     average_interval: tuple[float, float] | None
     metric: Metric
+    spearman: float
+    against: Literal["lengths", "edges"]
+    left_aside: int
 
     def to_dict(self) -> dict[str, Any]:
         """A record for JSON, which has neither NaN nor infinity: null stands for them."""
@@ -70,6 +76,9 @@ class Distortion:
             "exact": self.exact,
             "average_interval_95": None if self.average_interval is None else list(self.average_interval),
             "metric": self.metric,
+            "spearman": json_number(self.spearman),
+            "against": self.against,
+            "left_aside": self.left_aside,
         }
 
 
@@ -99,11 +108,14 @@ def distortion(embedding: Embedding, *, sample: int | None = None, seed: int = 0
         sample = 0 if small else DEFAULT_PAIRS
     exact = small and (sample == 0 or sample >= population)
     first, second = np.triu_indices(n, 1) if exact else _random_pairs(n, sample, seed)
-    metric: Metric = "tree" if hierarchy.is_tree else ("graph" if small else "primary tree")
-    lengths = (
-        _graph_distance(hierarchy, first, second) if metric == "graph" else _tree_distance(hierarchy, first, second)
-    )
-    ratios = embedding.distances_between(first, second) / lengths
+    paths = PathLengths(hierarchy)
+    lengths = paths.between(first, second)
+    far = embedding.distances_between(first, second)
+    apart = lengths > 0.0
+    aside = int(lengths.size - apart.sum())
+    if aside:
+        lengths, far = lengths[apart], far[apart]
+    ratios = far / lengths
     scale, average, spread = _best_scale(ratios)
     interval = None
     if not exact:
@@ -111,7 +123,18 @@ def distortion(embedding: Embedding, *, sample: int | None = None, seed: int = 0
         # nothing to the variance of a mean of independent pairs.
         reach = 1.96 * spread / math.sqrt(ratios.size) if ratios.size > 1 else math.inf
         interval = (max(0.0, average - reach), average + reach)
-    return Distortion(average, _worst(ratios), scale, int(ratios.size), exact, interval, metric)
+    return Distortion(
+        average,
+        _worst(ratios),
+        scale,
+        int(ratios.size),
+        exact,
+        interval,
+        paths.metric,
+        _spearman(far, lengths),
+        "lengths" if paths.has_weights else "edges",
+        aside,
+    )
 
 
 def _random_pairs(n: int, count: int, seed: int) -> tuple[Ints, Ints]:
@@ -145,47 +168,18 @@ def _worst(ratios: Floats) -> float:
     return float(ratios.max()) / least if least > 0.0 else math.inf
 
 
-def _tree_distance(hierarchy: Hierarchy, first: Ints, second: Ints) -> Ints:
-    """Path lengths by way of the common ancestor; on a DAG, in the tree of primary parents."""
-    if not hierarchy.is_tree:
-        parent = hierarchy.primary_parent
-        below = np.flatnonzero(parent >= 0)
-        hierarchy = Hierarchy.from_codes(hierarchy.names, below, parent[below])
-    depth = hierarchy.depth.astype(np.int64)
-    return np.asarray(depth[first] + depth[second] - 2 * depth[hierarchy.common_ancestor(first, second)])
+def _spearman(distances: Floats, lengths: Floats) -> float:
+    """Correlation of ranks, equal numbers sharing theirs; lengths that differ in the last digits only are equal."""
+    if lengths.size < 2:
+        return math.nan
+    first, second = _ranks(distances), _ranks(np.round(lengths / lengths.max(), 12))
+    first, second = first - first.mean(), second - second.mean()
+    size = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / size if size > 0.0 else math.nan
 
 
-def _graph_distance(hierarchy: Hierarchy, first: Ints, second: Ints) -> Ints:
-    """Shortest undirected path lengths in a small DAG, breadth first from 64 nodes per machine word at once."""
-    n = hierarchy.n_nodes
-    child, parent = hierarchy.edges()
-    # Each node is its own neighbour too: what is reached stays reached, and no list is empty, as reduceat requires.
-    own = np.arange(n, dtype=np.int32)
-    node = np.concatenate([child, parent, own])
-    order = np.argsort(node, kind="stable")
-    neighbor = np.concatenate([parent, child, own])[order]
-    begin = np.searchsorted(node[order], own)
-    lengths = np.zeros((n, n), np.int16)
-    width = 64 * max(1, _BLOCK // neighbor.size)
-    for source in range(0, n, width):
-        sources = np.arange(source, min(source + width, n))
-        reached = np.zeros((n, sources.size), np.bool_)
-        reached[sources, np.arange(sources.size)] = True
-        bits = _packed(reached)
-        while not reached.all():
-            # A node still out of reach after t rounds is farther than t.
-            lengths[:, sources] += ~reached
-            bits = np.bitwise_or.reduceat(bits[neighbor], begin, axis=0)
-            reached = _unpacked(bits, sources.size)
-    return lengths[first, second].astype(np.int64)
-
-
-def _packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Rows of flags as rows of 64-bit words."""
-    wide = np.zeros((flags.shape[0], -(-flags.shape[1] // 64) * 64), np.bool_)
-    wide[:, : flags.shape[1]] = flags
-    return np.packbits(wide, axis=1).view(np.uint64)
-
-
-def _unpacked(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
-    return np.unpackbits(words.view(np.uint8), axis=1, count=width).view(np.bool_)
+def _ranks(values: Floats) -> Floats:
+    """Place of each number in their order, (n,); equal ones have the mean of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - 0.5 * (counts - 1))[which])

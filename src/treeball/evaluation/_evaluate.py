@@ -134,7 +134,7 @@ def evaluate(
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
     hierarchy = embedding.hierarchy
-    objective = objective or embedding.objective
+    objective = embedding.objective if objective in (None, "distances") else objective
     if objective not in ("parents", "ancestors"):
         raise InputError(f"objective must be parents or ancestors, not {objective!r}")
     require_choice("device", device, DEVICES)

@@ -47,6 +47,8 @@ def dim_of(kind: Kind | None, width: int) -> int:
 
 def space_for(kind: Kind) -> Space:
     """The space of a model made from such vectors."""
+    if kind == "half-space":  # the ball, which every method and question takes
+        return SPACES["poincare"]
     return next((space for space in SPACES.values() if space.coordinates == kind), SPACES["poincare"])
 
 
@@ -71,6 +73,12 @@ def to_kind(vectors: Floats, space: Space, coordinates: Coordinates | None) -> t
         ("hyperboloid", "half-space"): models.hyperboloid_to_half_space,
         ("hyperboloid", "tangent"): _hyperboloid_to_tangent,
         ("hyperboloid", "polar"): lambda points: polar.from_direction(points[:, 1:], lorentz.radius(points)),
+        ("half-space", "ball"): space.to_ball,
+        ("half-space", "hyperboloid"): models.half_space_to_hyperboloid,
+        ("half-space", "tangent"): lambda points: _hyperboloid_to_tangent(space.to_hyperboloid(points)),
+        ("half-space", "polar"): lambda points: polar.from_direction(
+            space.to_hyperboloid(points)[:, 1:], space.radius(points)
+        ),
     }
     return np.asarray(change[own, coordinates](vectors)), coordinates
 
@@ -107,6 +115,12 @@ def to_space(values: Floats, kind: Kind, space: Space, roundoff: float = UNIT_RO
         ("tangent", "hyperboloid"): _tangent_to_hyperboloid,
         ("polar", "ball"): lambda rows: poincare.from_radius(polar.direction(rows), rows[:, 0]),
         ("polar", "hyperboloid"): lambda rows: lorentz.from_radius(polar.direction(rows), rows[:, 0]),
+        ("ball", "half-space"): models.ball_to_half_space,
+        ("hyperboloid", "half-space"): models.hyperboloid_to_half_space,
+        ("tangent", "half-space"): lambda rows: models.hyperboloid_to_half_space(_tangent_to_hyperboloid(rows)),
+        ("polar", "half-space"): lambda rows: models.hyperboloid_to_half_space(
+            lorentz.from_radius(polar.direction(rows), rows[:, 0])
+        ),
     }
     return np.asarray(change[kind, space.coordinates](values))
 

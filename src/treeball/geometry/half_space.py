@@ -20,7 +20,18 @@ from ..types import Floats
 from . import poincare, terms
 from .models import half_space_to_ball
 
-__all__ = ["direction", "distance", "origin", "put", "radius", "ranking_coordinates", "rounded_to_ball", "wrong"]
+__all__ = [
+    "direction",
+    "distance",
+    "origin",
+    "plain_distance",
+    "plain_radius",
+    "put",
+    "radius",
+    "ranking_coordinates",
+    "rounded_to_ball",
+    "wrong",
+]
 
 
 def origin(dim: int, count: int) -> Floats:
@@ -108,3 +119,17 @@ def wrong(points: Floats) -> str:
     if (np.abs(points[1:]) > np.abs(points[:-1]) * 2.0**-51).any():
         return "a term is not small beside the one before it"
     return ""
+
+
+def plain_distance(points: ArrayLike, others: ArrayLike) -> Floats:
+    """Distances (...) of points (..., d) of one term, which broadcast, in float64."""
+    p, q = np.asarray(points, np.float64), np.asarray(others, np.float64)
+    # The root of each height apart: their product may be smaller than float64 holds.
+    size = np.sqrt(np.square(p - q).sum(axis=-1)) / np.sqrt(p[..., -1]) / np.sqrt(q[..., -1])
+    return np.asarray(2.0 * np.arcsinh(0.5 * size))
+
+
+def plain_radius(points: ArrayLike) -> Floats:
+    """Distances (...) of points (..., d) of one term from the origin, float64."""
+    p = np.asarray(points, np.float64)
+    return plain_distance(p, origin(p.shape[-1], 1)[0])

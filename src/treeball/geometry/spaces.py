@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..limits import UNIT_ROUNDOFF
 from ..types import Floats, Mask
-from . import euclidean, lorentz, poincare
-from .models import ball_to_hyperboloid, hyperboloid_to_ball
+from . import euclidean, half_space, lorentz, poincare
+from .models import ball_to_half_space, ball_to_hyperboloid, half_space_to_hyperboloid, hyperboloid_to_ball
 
-__all__ = ["BALL", "SPACES", "Ball", "Flat", "Hyperboloid", "Space", "space_of"]
+__all__ = ["BALL", "SPACES", "Ball", "Flat", "HalfSpace", "Hyperboloid", "Space", "space_of"]
 
 
 class Space(ABC):
@@ -228,6 +228,59 @@ class Hyperboloid(Ball):
         return vectors
 
 
+class HalfSpace(Space):
+    """The upper half-space, height last, curvature -1: it reaches much farther out than the ball does in float64."""
+
+    name: ClassVar[str] = "half-space"
+    coordinates: ClassVar[str] = "half-space"
+    title: ClassVar[str] = "upper half-space"
+    formulas: ClassVar[Any] = half_space
+
+    def distance(self, u: ArrayLike, v: ArrayLike) -> Floats:
+        """See :func:`treeball.geometry.half_space.plain_distance`."""
+        return half_space.plain_distance(u, v)
+
+    def radius(self, vectors: ArrayLike) -> Floats:
+        """Distances from the point at height 1 above 0."""
+        return half_space.plain_radius(vectors)
+
+    def outside(self, vectors: Floats, roundoff: float = UNIT_ROUNDOFF) -> tuple[Mask, str]:
+        """Points at a height of 0 and less."""
+        return ~(vectors[:, -1] > 0.0), "has a height (its last number) that is not positive"
+
+    def origin(self, dim: int) -> Floats:
+        """Height 1 above 0."""
+        return np.asarray(half_space.origin(dim, 1)[0])
+
+    def initial(self, rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
+        """As in the ball."""
+        return self.from_ball(BALL.initial(rng, n, dim, radius))
+
+    def bound(self, max_radius: float) -> float:
+        """No training moves points of this space."""
+        return math.inf
+
+    def ranking_coordinates(self, vectors: Floats) -> tuple[Floats, Floats]:
+        """The points themselves, and half of one over the height."""
+        return vectors, 0.5 / vectors[:, -1]
+
+    def distance_from_key(self, root: Floats) -> Floats:
+        """As in the ball."""
+        return np.asarray(2.0 * np.arcsinh(root))
+
+    def to_ball(self, vectors: Floats) -> Floats:
+        """What lies beyond the radius that ball coordinates carry is held there."""
+        return half_space.rounded_to_ball(vectors[None])[0]
+
+    def from_ball(self, points: Floats) -> Floats:
+        """See :func:`treeball.geometry.models.ball_to_half_space`."""
+        return np.asarray(ball_to_half_space(points))
+
+    def to_hyperboloid(self, vectors: Floats) -> Floats:
+        """See :func:`treeball.geometry.models.half_space_to_hyperboloid`."""
+        return np.asarray(half_space_to_hyperboloid(vectors))
+
+
 class Flat(Space):
     """Euclidean space, the flat baseline."""
 
@@ -278,7 +331,7 @@ def _cube(rng: np.random.Generator, n: int, dim: int, radius: float) -> Floats:
 BALL = Ball()
 """Where our own methods work."""
 
-SPACES: dict[str, Space] = {space.name: space for space in (BALL, Hyperboloid(), Flat())}
+SPACES: dict[str, Space] = {space.name: space for space in (BALL, Hyperboloid(), HalfSpace(), Flat())}
 """Every space by its name."""
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..engine.cpu import ancestry, graph, levels
 from ..errors import InputError
-from ..types import Codes, Mask, Pointers
+from ..types import Codes, Mask, Objective, Pointers
 from ._edges import checked_codes, checked_edges, checked_weights
 from ._information import information_content
 from ._statistics import Statistics, statistics_of
@@ -354,9 +354,12 @@ class Hierarchy:
             return self.parent_ptr, self.parent_idx
         return self.parent_ptr, _frozen(graph.sort_lists(self.parent_ptr, self.parent_idx))
 
-    def positives(self, objective: Literal["parents", "ancestors"]) -> tuple[Pointers, Codes]:
-        """Positives of every node under an objective: pointers int64 (n+1,) and sorted codes int32."""
-        if objective == "parents":
+    def positives(self, objective: Objective) -> tuple[Pointers, Codes]:
+        """Positives of every node under an objective: pointers int64 (n+1,) and sorted codes int32.
+
+        With the objective distances they are the parents.
+        """
+        if objective in ("parents", "distances"):
             return self._sorted_parents
         if objective == "ancestors":
             return self._closure

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..checks import require_whole
+from ..checks import require, require_whole
 from ..embedding import Embedding
 from ..evaluation import Evaluation
 from .heal_several import mend as mend_several
@@ -50,6 +50,11 @@ def heal(
         the number of ill pairs, MAP and mean rank alike.
     """
     embedding.space.require_hyperbolic("heal")
+    require(
+        not embedding.keeps_distances,
+        "heal moves nodes towards their parents, which would spoil the distances this model was made for: fit the "
+        "hierarchy for the objective parents and heal that",
+    )
     require_whole("rounds", rounds, 0)
     course = Course(embedding, rounds, threads, watch)
     given, before = course.vectors, course.scores

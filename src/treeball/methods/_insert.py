@@ -208,6 +208,11 @@ def apply_edit(
 
 def _require_fit_to_insert(embedding: Embedding, heal_ill: bool) -> None:
     embedding.space.require_hyperbolic("insert")
+    if embedding.keeps_distances:
+        raise InputError(
+            "insert places new nodes next to their parents, not to scale: add them to the hierarchy and fit it again "
+            "with --objective distances"
+        )
     if heal_ill and embedding.objective == "ancestors":
         raise InputError(
             "insert does not heal an embedding made for the objective ancestors: insert without it, and heal the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..checks import require
 from ..hierarchy import Hierarchy
 from .dimension import smallest_dimension, smallest_trained_dimension
 from .fit_settings import settings_of
@@ -58,6 +59,10 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = 
     asked = {name: value for name, value in given.items() if name != "method"}
     name, notes = given.get("method", "auto"), []
     if asked.get("dim") == "auto":
+        require(
+            asked.get("objective") != "distances",
+            "dim auto counts ill pairs, and the objective distances has none: give a dimension, such as 10",
+        )
         # What else was set is looked at first: to find a dimension may take its time.
         del asked["dim"]
         if isinstance(_choose(hierarchy, name, asked).settings, SoftmaxSettings):
@@ -88,6 +93,9 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         settings = _softmax(hierarchy, given)
         reason = f"auto: softmax training: {shape} needs it for the objective ancestors"
         return Choice(settings, [reason], _second_start(hierarchy, given, settings))
+    if given.get("objective") == "distances":
+        reason = f"auto: construct: {shape} is drawn to scale for the objective distances"
+        return Choice(settings_of(ConstructSettings, "construct", given, by_auto=True), [reason])
     listed, implied = _listed_and_implied(hierarchy)
     if listed > LISTED_SHARE * implied and given.get("open_world", True):
         why = (

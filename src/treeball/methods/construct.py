@@ -36,6 +36,7 @@ from ..limits import BALL_RADIUS, LEAF_RADIUS, PLACED_RADIUS, margin_from_radius
 from ..nearest import search_tree
 from ..types import Floats, Ints
 from ..workers import in_parts, thread_count
+from .distances import run_to_scale
 from .registry import Method
 from .settings import ConstructSettings
 
@@ -282,6 +283,9 @@ def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0
 def run_construct(run: Run) -> Iterator[Epochs]:
     """The method: one construction, no epochs; what it found out is in the log."""
     settings = run.settings
+    if settings.objective == "distances":
+        run_to_scale(run)
+        return
     made = construct(run.hierarchy, settings.dim, seed=settings.seed, threads=settings.threads)
     run.vectors[:] = made.vectors
     run.note(made.note, construction=made.to_dict())

@@ -44,7 +44,8 @@ class FitSettings:
         Dimension of the space, 10 by default; auto takes the smallest in which a construction, or a short
         training where one is needed, leaves no ill pair.
     objective
-        What a node should be close to: its direct parents (the default), or all its ancestors.
+        What a node should be close to: its direct parents (the default), or all its ancestors; or distances: those
+        between nodes are made proportional to the lengths of paths, by edge weights where there are some.
     epochs
         Passes over all positive pairs; 1000 by default.
     lr
@@ -167,6 +168,9 @@ class FitSettings:
             del given["dim"]
         own = set(SoftmaxSettings.names()) - set(GeometryAwareSettings.names())
         SoftmaxSettings(method="fit", **{name: given.pop(name) for name in own & set(given)})
+        if given.get("objective") == "distances":  # which no training takes, so that theirs would refuse it
+            del given["objective"]
+            Settings(method="fit", objective="distances", heal=given.get("heal", False))
         GeometryAwareSettings(method="fit", **given)
 
     def given(self) -> dict[str, Any]:

@@ -63,13 +63,13 @@ class Run:
     @classmethod
     def begin(cls, hierarchy: Hierarchy, settings: Any) -> Run:
         """At the first epoch, all nodes at the origin: the method gives them their first places."""
-        space = space_of(find(settings.method).space)
+        space = space_of(settings.space or find(settings.method).space)
         return cls(hierarchy, settings, np.tile(space.origin(settings.dim), (hierarchy.n_nodes, 1)))
 
     @property
     def space(self) -> Space:
         """Where the vectors live."""
-        return space_of(find(self.settings.method).space)
+        return space_of(self.settings.space or find(self.settings.method).space)
 
     def descend(self, descent: Descent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""

@@ -21,6 +21,7 @@ from ..geometry.directions import even_directions, smallest_angle
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LARGEST_RADIUS
 from ..types import Floats, Ints
+from .distances import run_to_scale
 from .registry import Method
 from .settings import SarkarSettings
 
@@ -259,6 +260,9 @@ def _check(dim: int, scale: float | None, epsilon: float, max_radius: float) -> 
 def run_sarkar(run: Run) -> Iterator[Epochs]:
     """The method: one construction, no epochs; what it found out is in the log."""
     settings = run.settings
+    if settings.objective == "distances":
+        run_to_scale(run, one_plan=True)
+        return
     made = construct(run.hierarchy, settings.dim, max_radius=settings.max_radius, seed=settings.seed)
     run.vectors[:] = made.vectors
     run.clamped = made.clamped

@@ -51,7 +51,8 @@ class Settings:
     dim
         Dimension of the space.
     objective
-        What a node should be close to: its direct parents, or all its ancestors.
+        What a node should be close to: its direct parents, or all its ancestors; or distances, which makes those
+        between nodes proportional to the lengths of paths.
     heal
         Move what is ill afterwards.
     seed
@@ -90,6 +91,10 @@ class Settings:
             not (self.deterministic and self.device == "cuda"),
             "deterministic needs one worker after the other, and a card has thousands at once: take device cpu",
         )
+        require(
+            not (self.heal and self.objective == "distances"),
+            "heal moves nodes towards their parents, which would spoil distances: leave it out",
+        )
         for name in ("heal", "deterministic"):
             require_flag(name, getattr(self, name))
 
@@ -107,6 +112,11 @@ class Settings:
     def epochs_to_train(self) -> int:
         """How many epochs there will be; 0 for a construction."""
         return 0
+
+    @property
+    def space(self) -> str | None:
+        """Geometry of the vectors where it is not that of the method."""
+        return None
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed; an unknown name is an error that lists the known ones."""
@@ -128,6 +138,11 @@ class Settings:
 class ConstructSettings(Settings):
     """Of a construction, which has no more to set."""
 
+    @property
+    def space(self) -> str | None:
+        """Distances reach farther than the ball carries."""
+        return "half-space" if self.objective == "distances" else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class SarkarSettings(Settings):
@@ -144,6 +159,11 @@ class SarkarSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_radius(self.max_radius)
+
+    @property
+    def space(self) -> str | None:
+        """As a construction."""
+        return "half-space" if self.objective == "distances" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +200,10 @@ class EpochSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(
+            self.objective != "distances",
+            f"the method {self.method} cannot train for the objective distances: take auto, construct or sarkar",
+        )
         require_choice("init", self.init, get_args(Init))
         for name, least in (("epochs", 0), ("negatives", 1), ("trace_every", 0)):
             require_whole(name, getattr(self, name), least)

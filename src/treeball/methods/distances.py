@@ -1,0 +1,272 @@
+"""Trees drawn to scale: distances proportional to the lengths of paths.
+
+Hyperbolic space has no preferred origin, so the metric centre of the tree is put there. From it every edge goes away
+from its parent, as long as its weight says, times one scale. A bend by the angle t shortens a way by about
+2 log(1 / sin(t / 2)) however long it is, so the larger the scale, the less it counts. The half-space carries large
+ones: a coordinate that is near 0 has all its digits left, so a branch takes a coordinate of its own, and straight down
+nothing is used up.
+
+Which scale is best, how straight main branches go on, and when a node looks for another direction, a search decides by
+the distortion itself. Then nodes move to where it is smaller (`spreading`): that helps where edges are short beside the
+curvature, and space is as good as flat.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.cpu import to_scale
+from ..hierarchy import Hierarchy
+from ..hierarchy.metric import PathLengths
+from ..types import Floats, Ints
+from .centred import CentredTree, centred
+from .spreading import spread
+
+if TYPE_CHECKING:
+    from .run import Run
+
+__all__ = ["Drawing", "Plan", "draw", "run_to_scale"]
+
+# Farther out the squares of ratios of heights leave float64.
+LARGEST_RADIUS = 230.0
+RADII = (230.0, 120.0, 60.0, 30.0, 20.0, 12.0)
+STRAIGHT, ACCEPTABLE = (0.2, 0.6, 1.0), (0.8, 0.9, 0.97)
+# Nodes nearest by path that a node is compared with; fewer in large trees.
+NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
+RANDOM_PAIRS = 20_000
+# Small changes of a direction that are tried.
+ATTEMPTS = 40
+# All pairs are measured up to so many nodes.
+ALL_PAIRS = 2_000
+# Pairs times steps that the descent may take, and nodes beyond which there is none.
+EFFORT, STEPS, MOVED_UP_TO = 30_000_000, 1_200, 20_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What fixes a drawing.
+
+    Attributes
+    ----------
+    radius : how far out the node farthest from the centre is
+    straight : how much less the main child bends than the others, 0 to 1
+    thrifty : whether branches share a coordinate while it has digits
+    acceptable : a child looks for a better direction where one of its distances is a smaller part of the path
+    """
+
+    radius: float
+    straight: float
+    thrifty: bool
+    acceptable: float
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A tree drawn to scale.
+
+    Attributes
+    ----------
+    points : float64 (terms, n, dim), in the half-space, height last
+    plan : what they follow
+    scale : distance of two nodes whose path has length 1
+    worst : largest ratio of distance to path over the smallest, of the pairs measured
+    exact : whether these are all pairs
+    resolved : share of the edges whose lengths the coordinates can tell
+    shared : nodes that lie where another does, since the path between them has no length
+    tried : how many plans were tried
+    """
+
+    points: Floats
+    plan: Plan
+    scale: float
+    worst: float
+    exact: bool
+    resolved: float
+    shared: int
+    tried: int
+
+    @property
+    def note(self) -> str:
+        """One sentence for the log."""
+        measured = "all pairs" if self.exact else "the pairs looked at"
+        text = (
+            f"drawn to scale from the metric centre: a path of length 1 is a distance of {self.scale:.6g}, within "
+            f"radius {self.plan.radius:g}; worst distortion of {measured} {self.worst:.4f} (plans tried: "
+            f"{self.tried}); float64 resolves {self.resolved:.2%} of the edge lengths"
+        )
+        if self.shared:
+            text += f"; {self.shared:,} nodes share their place with another, at no distance from it"
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the points, for a model's provenance."""
+        rest = {name: value for name, value in vars(self).items() if name not in ("points", "plan")}
+        return asdict(self.plan) | rest
+
+
+class _Board:
+    """A tree ready to be drawn in some dimensions, and the pairs of nodes that a drawing is judged by."""
+
+    def __init__(self, hierarchy: Hierarchy, dim: int, terms: int, seed: int) -> None:
+        self.tree: CentredTree = centred(hierarchy)
+        self.dim, self.terms = dim, terms
+        n = self.tree.nodes
+        self.depth = float(self.tree.depth.max(initial=0.0))
+        large = n > LARGE
+        self.near = self.tree.near(min(NEAR_WHEN_LARGE if large else NEAR, max(1, self.tree.order.size - 1)))
+        # One node of the hierarchy for each of the tree.
+        self._who = np.unique(self.tree.group, return_index=True)[1]
+        self._paths = PathLengths(hierarchy)
+        self.pairs = self._chosen(seed)
+        self._noise = np.random.default_rng(seed).normal(size=(ATTEMPTS, dim)) / math.sqrt(dim)
+        self.all: tuple[Ints, Ints, Floats] | None = None
+        if n <= ALL_PAIRS:
+            first, second = np.triu_indices(n, 1)
+            self.all = (first, second, self._length(first, second))
+
+    def _length(self, first: Ints, second: Ints) -> Floats:
+        return self._paths.between(self._who[first], self._who[second])
+
+    def _chosen(self, seed: int) -> tuple[Ints, Ints, Floats]:
+        """The pairs nearest by path, and some at random."""
+        n, rng = self.tree.nodes, np.random.default_rng(seed)
+        near = self.near[0][:n]
+        first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
+        # A pair that both ends know is one pair.
+        kept = (second >= 0) & (second < n)
+        low, high = np.minimum(first, second)[kept], np.maximum(first, second)[kept]
+        more = rng.integers(0, n, (2, RANDOM_PAIRS if n > 300 else 0))
+        low, high = np.concatenate([low, more.min(axis=0)]), np.concatenate([high, more.max(axis=0)])
+        code = np.unique(low * n + high)
+        first, second = code // n, code % n
+        apart = first != second
+        first, second = first[apart], second[apart]
+        length = self._length(first, second)
+        long = length > 0.0
+        return first[long], second[long], length[long]
+
+    def place(self, plan: Plan) -> Floats:
+        """Points (terms, m, dim) of a plan."""
+        tree, scale = self.tree, plan.radius / self.depth
+        points = np.zeros((self.terms, tree.order.size, self.dim))
+        to_scale.place(
+            tree.order, tree.parent, tree.child_ptr, tree.child_idx, tree.length * scale, tree.below * scale,
+            *self.near, scale, *tree.fans(self.dim), plan.straight, plan.thrifty, plan.acceptable, self._noise, points,
+        )  # fmt: skip
+        return points[:, : tree.nodes].copy()
+
+    def logs(self, points: Floats, *, everything: bool = False) -> Floats:
+        """Logarithms of distance over path of the pairs, or of all where that is possible."""
+        first, second, length = self.all if everything and self.all is not None else self.pairs
+        found = np.empty(first.size)
+        to_scale.log_ratios(points, first, second, length, found)
+        return found
+
+    def moved(self, points: Floats, steps: int) -> Floats:
+        """The points after a descent."""
+        first, second, length = self.pairs
+        nearest = np.full(self.tree.nodes, np.inf)
+        np.minimum.at(nearest, first, length)
+        np.minimum.at(nearest, second, length)
+        scale = math.exp(float(np.median(self.logs(points))))
+        reach = np.minimum(1.0, nearest * scale)
+        rough = spread(points, first, second, length, reach, steps=2 * steps // 3)
+        return spread(
+            rough, first, second, length, reach, steps=steps // 3, sharpness=(300.0, 1500.0), rate=(0.01, 0.0003)
+        )
+
+
+def _range(logs: Floats) -> float:
+    found = float(logs.max() - logs.min()) if logs.size else 0.0
+    return math.inf if math.isnan(found) else found
+
+
+def _first_plans(large: bool) -> list[Plan]:
+    """Plans of every radius; the last of each radius is that of even directions."""
+    shapes = [(0.2, True, 0.9), (1.0, True, 0.9)]
+    if not large:
+        shapes = [(0.0, False, 0.9), *shapes, (0.0, False, -1.0)]
+    return [Plan(radius, *shape) for radius in (RADII[:3] if large else RADII) for shape in shapes]
+
+
+def _best_plan(board: _Board) -> tuple[Plan, int]:
+    """The plan with the smallest worst distortion, and how many were tried."""
+    large = board.tree.nodes > LARGE
+    found = [(_range(board.logs(board.place(plan))), plan) for plan in _first_plans(large)]
+    best = min(found, key=lambda one: one[0])
+    if not large:
+        radius = best[1].radius
+        closer = [Plan(radius, straight, True, least) for straight in STRAIGHT for least in ACCEPTABLE]
+        found += [(_range(board.logs(board.place(plan))), plan) for plan in closer]
+    return min(found, key=lambda one: one[0])[1], len(found)
+
+
+def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan: Plan | None = None) -> Drawing:
+    """Draw a hierarchy to scale; of a DAG, the tree of shortest paths from its middle, judged by all shortest paths.
+
+    Parameters
+    ----------
+    hierarchy
+        Its edges are as long as their weights, or 1.
+    dim
+        Dimension of the space, at least 2.
+    terms
+        Float64 terms of a coordinate.
+    seed
+        Chooses the pairs by which drawings of large trees are judged.
+    plan
+        Take this one, and move nothing afterwards; by default the best of some.
+    """
+    board = _Board(hierarchy, dim, terms, seed)
+    shared = int(hierarchy.n_nodes - board.tree.nodes)
+    if board.tree.nodes < 2 or not board.depth > 0.0:
+        points = np.zeros((terms, hierarchy.n_nodes, dim))
+        points[0, :, -1] = 1.0
+        return Drawing(points, plan or Plan(0.0, 1.0, True, -1.0), 1.0, 1.0, True, 1.0, shared, 0)
+    tried = 1
+    if plan is None:
+        plan, tried = _best_plan(board)
+        points = board.place(plan)
+        steps = min(STEPS, EFFORT // max(1, board.pairs[0].size))
+        if board.tree.nodes <= MOVED_UP_TO and steps >= 30:
+            moved = board.moved(points, steps)
+            if _range(board.logs(moved, everything=True)) < _range(board.logs(points, everything=True)):
+                points = moved
+    else:
+        points = board.place(plan)
+    logs = board.logs(points, everything=True)
+    return Drawing(
+        points[:, board.tree.group],
+        plan,
+        scale=math.exp(float(np.median(logs))),
+        worst=math.exp(min(_range(logs), 700.0)) if math.isfinite(_range(logs)) else math.inf,
+        exact=board.all is not None,
+        resolved=_resolved(board, points, plan),
+        shared=shared,
+        tried=tried,
+    )
+
+
+def _resolved(board: _Board, points: Floats, plan: Plan) -> float:
+    """Share of the edges whose distance is by less than half of it off their length."""
+    tree = board.tree
+    low = np.flatnonzero((tree.parent[: tree.nodes] >= 0) & (tree.parent[: tree.nodes] < tree.nodes))
+    if not low.size:
+        return 1.0
+    logs = np.empty(low.size)
+    to_scale.log_ratios(points, low, tree.parent[low].astype(np.int64), tree.length[low], logs)
+    off = logs - math.log(plan.radius / board.depth)
+    return float(np.mean(np.abs(off) < math.log(1.5)))
+
+
+def run_to_scale(run: Run, *, one_plan: bool = False) -> None:
+    """The objective distances of a construction: the best drawing, or, of Sala et al., the one of even directions."""
+    settings = run.settings
+    plan = Plan(getattr(settings, "max_radius", 30.0), 0.0, False, -1.0) if one_plan else None
+    drawing = draw(run.hierarchy, settings.dim, seed=settings.seed, plan=plan)
+    run.vectors[:] = drawing.points[0]
+    run.note(drawing.note, drawing=drawing.to_dict())

@@ -1,0 +1,179 @@
+"""The objective distances: distances proportional to the lengths of paths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import treeball
+from treeball import Hierarchy, InputError
+from treeball.engine.cpu import to_scale
+from treeball.evaluation import distortion, map_neighbours
+from treeball.hierarchy.metric import PathLengths
+from treeball.methods.centred import centred
+from treeball.methods.distances import Plan, draw
+
+
+def tree(parents, lengths=None):
+    child = np.arange(1, len(parents) + 1)
+    names = [f"n{i}" for i in range(len(parents) + 1)]
+    return Hierarchy.from_codes(names, child, np.array(parents), weights=lengths)
+
+
+def random_tree(n, seed, spread=1.0):
+    rng = np.random.default_rng(seed)
+    return tree([int(rng.integers(0, i)) for i in range(1, n)], np.exp(rng.normal(0, spread, n - 1)))
+
+
+def test_the_centre_is_the_middle_of_the_longest_path():
+    # 4 - 0 - 1 - 2 - 3 with lengths 1, 5, 1, 1: the middle lies on the edge of length 5.
+    found = centred(tree([0, 1, 2, 0], [5.0, 1.0, 1.0, 1.0]))
+    assert found.nodes == 5
+    assert found.order[0] == 5
+    assert found.depth[[3, 4]] == pytest.approx([4.0, 4.0])
+    assert found.length[[0, 1]] == pytest.approx([3.0, 2.0])
+    # With even lengths it is a node.
+    assert centred(tree([0, 1, 2], [1.0, 1.0, 2.0])).order[0] == 2
+
+
+def test_nodes_without_a_length_between_them_are_one():
+    found = centred(tree([0, 1, 1], [1.0, 0.0, 2.0]))
+    assert found.nodes == 3
+    assert found.group[1] == found.group[2]
+
+
+@pytest.mark.parametrize("dim", [2, 3, 10])
+@pytest.mark.parametrize("terms", [1, 2])
+def test_edges_are_drawn_to_scale(dim, terms):
+    hierarchy = random_tree(60, 3)
+    drawing = draw(hierarchy, dim, terms=terms, plan=Plan(20.0, 0.2, True, 0.9))
+    child, parent = (codes.astype(np.int64) for codes in hierarchy.edges())
+    logs = np.empty(child.size)
+    to_scale.log_ratios(drawing.points, child, parent, hierarchy.parent_weight, logs)
+    scale = 20.0 / centred(hierarchy).depth.max()
+    assert np.exp(logs) == pytest.approx(np.full(child.size, scale), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        random_tree(2, 0),
+        tree([0] * 40),
+        tree(list(range(60))),
+        random_tree(80, 1, spread=4.0),
+        tree([0, 0, 1, 1, 2, 2], [1.0, 1.0, 0.0, 0.0, 1.0, 2.0]),
+        tree([i // 2 for i in range(30)]),
+    ],
+    ids=["pair", "star", "chain", "six decades", "zeros", "binary"],
+)
+def test_it_is_no_worse_than_even_directions_from_the_centre(hierarchy):
+    plain = distortion(treeball.fit(hierarchy, method="sarkar", objective="distances", dim=4))
+    made = treeball.fit(hierarchy, objective="distances", dim=4)
+    found = distortion(made)
+    assert found.worst <= plain.worst * (1.0 + 1e-9)
+    assert found.against == ("lengths" if hierarchy.parent_weight is not None else "edges")
+    assert made.keeps_distances
+    assert made.geometry == "half-space"
+
+
+def test_a_chain_is_exact_and_a_binary_tree_nearly():
+    assert distortion(treeball.fit(tree(list(range(50))), objective="distances", dim=3)).worst < 1.0001
+    binary = treeball.fit(tree([i // 2 for i in range(126)]), objective="distances", dim=10)
+    assert distortion(binary).worst < 1.02
+
+
+def test_a_step_moves_along_the_force_that_lowers_the_loss():
+    """`pull` against finite differences of what it descends."""
+    rng = np.random.default_rng(0)
+    points = np.zeros((1, 6, 3))
+    points[0] = rng.normal(size=(6, 3))
+    points[0, :, 2] = np.exp(rng.normal(size=6))
+    first, second = (codes.astype(np.int64) for codes in np.triu_indices(6, 1))
+    target = rng.uniform(0.5, 2.0, first.size)
+    logs, scratch = np.empty(first.size), np.empty(8)
+
+    def distances(moved):
+        to_scale.log_ratios(moved, first, second, target, logs)
+        return np.exp(logs) * target
+
+    before = distances(points).copy()
+    grow = np.exp(2.0 * (logs.min() - logs)) - np.exp(2.0 * (logs - logs.max()))
+    force = np.zeros((6, 3))
+    to_scale.pull(points, first, second, target, logs.copy(), 2.0, logs.min(), logs.max(), force)
+    for node in range(6):
+        for axis in range(3):
+            step = np.zeros((6, 3))
+            step[node, axis] = 1e-6
+            moved = points.copy()
+            to_scale.move(moved, step, scratch)
+            change = (distances(moved) - before) / 1e-6
+            assert force[node, axis] == pytest.approx(float((grow / target) @ change), abs=1e-4)
+
+
+def test_a_dag_is_measured_by_shortest_paths():
+    dag = Hierarchy.from_codes(["r", "a", "b", "c"], [1, 2, 3, 3], [0, 0, 1, 2], weights=[1.0, 5.0, 1.0, 1.0])
+    made = treeball.fit(dag, objective="distances", dim=3)
+    found = distortion(made)
+    assert found.metric == "graph"
+    assert found.worst < 2.0
+    assert PathLengths(dag).between(0, 2) == 3.0
+    assert made.distance("r", "b", "hierarchy") == 3.0
+
+
+def test_weights_survive_in_the_model_and_answer(tmp_path):
+    hierarchy = random_tree(20, 5)
+    made = treeball.fit(hierarchy, objective="distances", dim=5)
+    again = treeball.load(made.save(tmp_path / "model.parquet"))
+    assert again.keeps_distances
+    assert np.array_equal(again.vectors, made.vectors)
+    assert np.array_equal(again.hierarchy.parent_weight, hierarchy.parent_weight)
+    far = PathLengths(hierarchy).between(np.zeros(19, int), np.arange(1, 20))
+    near = again.neighbors("n0", 19, "hierarchy")
+    assert [name for name, _ in near] == [f"n{i + 1}" for i in np.argsort(far)]
+    assert [length for _, length in near] == pytest.approx(np.sort(far))
+
+
+def test_what_cannot_be_is_refused_in_a_sentence():
+    hierarchy = random_tree(12, 0)
+    with pytest.raises(InputError, match="cannot train for the objective distances"):
+        treeball.fit(hierarchy, method="poincare", objective="distances")
+    with pytest.raises(InputError, match="give a dimension"):
+        treeball.fit(hierarchy, objective="distances", dim="auto")
+    made = treeball.fit(hierarchy, objective="distances", dim=3)
+    with pytest.raises(InputError, match="spoil the distances"):
+        made.heal()
+    with pytest.raises(InputError, match="fit it again"):
+        made.insert([("new", "n0")])
+    with pytest.raises(InputError, match="spoil distances"):
+        treeball.fit(hierarchy, objective="distances", heal=True)
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    hierarchy = random_tree(40, 7)
+    one, two = (treeball.fit(hierarchy, objective="distances", dim=3) for _ in range(2))
+    assert np.array_equal(one.vectors, two.vectors)
+
+
+def test_map_by_neighbours_equals_a_naive_one():
+    hierarchy = random_tree(30, 2)
+    made = treeball.fit(hierarchy, dim=3)
+    child, parent = hierarchy.edges()
+    far = made.distances_between(np.arange(30)[:, None], np.arange(30)[None])
+    precisions = []
+    for node in range(30):
+        positives = set(parent[child == node].tolist()) | set(child[parent == node].tolist())
+        found = []
+        for one in positives:
+            closer = [x for x in range(30) if x not in (node, one) and far[node, x] <= far[node, one]]
+            inside = 1 + sum(x in positives for x in closer)
+            found.append(inside / (1 + len(closer)))
+        precisions.append(np.mean(found))
+    assert map_neighbours(made) == pytest.approx(np.mean(precisions))
+
+
+def test_spearman_is_one_where_order_is_kept_and_counts_ties_evenly():
+    made = treeball.fit(tree(list(range(9))), objective="distances", dim=2)
+    assert distortion(made).spearman > 0.999
+    assert math.isnan(distortion(treeball.fit(tree([0]), dim=2)).spearman)
