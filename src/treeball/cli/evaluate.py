@@ -68,9 +68,9 @@ def evaluate(
     escape_formulas
         Put an apostrophe before names in that file that a spreadsheet would compute, such as =cmd().
     distortion
-        Compare distances with path lengths in the hierarchy, as is done unless you say --no-distortion, by edge weights where there are some: average and worst
+        Compare distances with path lengths in the hierarchy, by edge weights where there are some: average and worst
         case after the best scale, and Spearman's rank correlation; exact up to 2,000 nodes and sampled beyond. And the
-        MAP in which a node's children count as well as its parents.
+        MAP in which a node's children count as well as its parents. All this is done unless you say --no-distortion.
     require_map
         Exit with 1 if the MAP is below this, for a test in a pipeline.
     require_ill

@@ -65,8 +65,10 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         )
     if settings.method not in (None, "auto", "construct"):
         raise InputError(f"a model folder is constructed: leave out --method {settings.method}, or fit a smaller file")
-    if settings.objective == "ancestors":
-        raise InputError("a model folder is made for the objective parents: leave out --objective ancestors")
+    if settings.objective in ("ancestors", "distances"):
+        raise InputError(
+            f"a model folder is made for the objective parents: leave out --objective {settings.objective}"
+        )
     if settings.dim == "auto":
         raise InputError("a model folder needs a number for --dim: 10 is the default")
     changed = [
