@@ -81,7 +81,7 @@ def test_where_memory_is_full_fewer_rows_are_compared_at_once_then_the_processor
 
     def full(nodes, sources, ptr, idx, processors, rows):
         tried.append(rows)
-        raise torch.OutOfMemoryError("none left")
+        raise torch.cuda.OutOfMemoryError("none left")
 
     monkeypatch.setattr(module, "_FEWEST_ROWS", 40)
     monkeypatch.setattr(module, "rank_on_card", full)

@@ -146,7 +146,7 @@ class GpuEngine(CpuEngine):
             try:
                 with torch.cuda.stream(self.stream):
                     return work(max(rows, 1))
-            except torch.OutOfMemoryError:
+            except torch.cuda.OutOfMemoryError:
                 if rows <= _FEWEST_ROWS:
                     break
                 rows //= 2
