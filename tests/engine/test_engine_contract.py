@@ -88,7 +88,7 @@ def test_ranks_are_those_of_a_naive_count(engine, name, n, dim):
     keys = naive_keys(space, vectors)
     for i, source in enumerate(sources):
         others = np.delete(np.arange(n), [source, idx[i]])
-        closer = others[keys[source, others] <= keys[source, idx[i]] * (1 + 1e-12)]
+        closer = others[keys[source, others] <= keys[source, idx[i]] * (1 + 1e-9)]
         assert ranks[i] == closer.size + 1
         assert precision[i] == pytest.approx(1 / ranks[i])
         if others.size:
@@ -130,6 +130,19 @@ def test_ranks_of_several_positives_are_those_of_a_naive_count(engine, n, dim, m
         number = np.arange(1, own.size + 1)
         assert precision[i] == pytest.approx((number / (number + np.sort(closer))).mean(), rel=1e-14)
         assert offender[i] == (others[np.argmin(keys[source, others])] if others.size else -1)
+
+
+@pytest.mark.parametrize("name", ["poincare", "euclidean"])
+@pytest.mark.parametrize(("farther", "rank"), [(0.5e-9, 2), (4e-9, 1)])
+def test_what_is_farther_by_less_than_a_billionth_ties(engine, name, farther, rank):
+    """Node 2, at the origin, has its positive, node 0, on one side and node 1 on the other."""
+    lengths = np.array([6.0, -6.0 * (1 + farther), 0.0])
+    points = np.stack([lengths if name == "euclidean" else np.tanh(lengths / 2), np.zeros(3)], axis=1)
+    coordinates, factor = SPACES[name].ranking_coordinates(points)
+    source, ptr = np.array([2], np.int64), np.array([0, 1], np.int64)
+    ranks, precision, offender = engine.rank(coordinates, factor, source, ptr, np.array([0], np.int32), 1)
+    assert (ranks.tolist(), offender.tolist()) == ([rank], [1])
+    assert precision[0] == 1 / rank
 
 
 def test_nobody_is_ranked_where_there_is_one_node(engine):

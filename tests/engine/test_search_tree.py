@@ -57,12 +57,15 @@ def random_positives(n, seed):
     return sources, ptr, np.concatenate([np.sort(p) for p in own] or [np.empty(0)]).astype(np.int32)
 
 
-def naive_ranks(keys, sources, ptr, idx):
+def naive_ranks(keys, factor, sources, ptr, idx):
+    """By distances, which tie where they differ by less than one part in 10^9."""
+    root = np.sqrt(keys * factor[:, None])
+    far = root if (factor == 1.0).all() else np.arcsinh(root)
     ranks, offender = np.empty(idx.size, np.int64), np.full(sources.size, -1)
     for i, a in enumerate(sources):
         positives = idx[ptr[i] : ptr[i + 1]]
         others = np.setdiff1d(np.arange(len(keys)), [a, *positives])
-        ranks[ptr[i] : ptr[i + 1]] = [1 + np.sum(keys[a, others] <= keys[a, b]) for b in positives]
+        ranks[ptr[i] : ptr[i + 1]] = [1 + np.sum(far[a, others] <= far[a, b] * (1 + 1e-9)) for b in positives]
         if others.size:
             offender[i] = others[np.argmin(keys[a, others])]
     return ranks, offender
@@ -86,7 +89,9 @@ def test_ranks_equal_those_of_all_comparisons(kind, n, dim, seed):
     np.testing.assert_array_equal(ranks, expected[0])
     np.testing.assert_array_equal(precision, expected[1])
     np.testing.assert_array_equal(offender, expected[2])
-    naive = naive_ranks(naive_keys(points, points, factor), sources, ptr, idx)
+    ill = SearchTree(points, factor).ill(sources, ptr, idx, threads=1)
+    np.testing.assert_array_equal(ill, np.minimum.reduceat(ranks, ptr[:-1]) > 1 if sources.size else [])
+    naive = naive_ranks(naive_keys(points, points, factor), factor, sources, ptr, idx)
     np.testing.assert_array_equal(ranks, naive[0])
     np.testing.assert_array_equal(offender, naive[1])
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treeball
 from tests import trees
 from treeball import Embedding, Hierarchy, evaluate
 from treeball.cli.evaluate import evaluate as evaluate_command
@@ -15,6 +16,7 @@ from treeball.evaluation import Certificate, ranking
 from treeball.evaluation.illness import KINDS
 from treeball.geometry import euclidean, poincare
 from treeball.geometry.models import ball_to_hyperboloid
+from treeball.geometry.spaces import space_of
 from treeball.types import Objective
 
 SPACES = {"poincare": poincare, "euclidean": euclidean}
@@ -33,7 +35,7 @@ def random_embedding(edges, geometry, dim, seed, coarse=False):
 
 
 def naive_scores(edges, distances, objective):
-    """Definition 1 and DESIGN's MAP, MR and hits@1, word for word."""
+    """Definition 1 and DESIGN's MAP, MR and hits@1, word for word; ties are ties up to one part in 10^9."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(edges.n))
     graph.add_edges_from(edges.pairs)  # child -> parent
@@ -46,14 +48,14 @@ def naive_scores(edges, distances, objective):
         negatives = [v for v in others if v not in positives]
         found = []
         for i, b in enumerate(sorted(positives, key=lambda v: distances[a, v]), start=1):
-            closer = sum(distances[a, v] <= distances[a, b] for v in negatives)
+            closer = sum(distances[a, v] <= distances[a, b] * (1 + 1e-9) for v in negatives)
             ranks.append(1 + closer)
             found.append(i / (i + closer))
             if closer:
                 nearest = min(distances[a, v] for v in negatives)
-                ill.append((a, b, {v for v in negatives if distances[a, v] == nearest}))
+                ill.append((a, b, {v for v in negatives if distances[a, v] <= nearest * (1 + 1e-12)}))
         precisions.append(np.mean(found))
-        hits.append(all(min(distances[a, b] for b in positives) < distances[a, v] for v in negatives))
+        hits.append(all(min(distances[a, b] for b in positives) * (1 + 1e-9) < distances[a, v] for v in negatives))
     return np.mean(precisions), np.mean(ranks), np.mean(hits), ill, graph
 
 
@@ -76,9 +78,8 @@ def test_scores_equal_the_naive_ones(geometry, edges, dim, seed, objective, coar
     if edges.n < 2:
         return
     embedding = random_embedding(edges, geometry, dim, seed, coarse)
-    x, factor = embedding.ranking_coordinates()
-    # The same surrogate of the distance, so that ties are the same ties; its order is tested below.
-    distances = np.square(x[:, None] - x[None]).sum(axis=-1) * factor[None]
+    nodes = np.arange(edges.n)
+    distances = embedding.distances_between(nodes[:, None], nodes)
     mean_precision, mean_rank, hits, ill, graph = naive_scores(edges, distances, objective)
     result = evaluate(embedding, objective, threads=2)
     assert result.map == pytest.approx(mean_precision, rel=1e-12)
@@ -135,6 +136,36 @@ def test_a_perfect_star_scores_one_and_a_tie_counts_against_us():
     tied = evaluate(Embedding(np.array([[0.5, 0], [0, 0.0], [-0.5, 0.0], [0.5, 0.0]]), hierarchy_of(edges)))
     # From node 1 at the origin the root, 2 and 3 are all at the same distance: rank 3, not 1.
     assert tied.ranking.ranks[0] == 3
+
+
+@pytest.mark.parametrize("geometry", ["poincare", "lorentz", "euclidean"])
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 12.0])
+@pytest.mark.parametrize(("farther", "rank"), [(0.5e-9, 2), (4e-9, 1)])
+def test_what_is_farther_by_less_than_a_billionth_ties(geometry, radius, farther, rank):
+    """A node at the origin, its parent and a stranger on either side of it."""
+    space = space_of(geometry)
+    ways = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
+    lengths = np.array([radius, radius * (1 + farther), 0.0])
+    points = (
+        ways * lengths[:, None] if geometry == "euclidean" else space.from_ball(poincare.from_radius(ways, lengths))
+    )
+    hierarchy = Hierarchy.from_codes(["parent", "stranger", "node"], [1, 2], [0, 0])
+    scores = Embedding(points, hierarchy, geometry).evaluate()
+    assert scores.ranking.ranks.tolist()[1] == rank
+    assert (2 in scores.illness.node) == (rank > 1)
+
+
+def test_equal_edges_tie_whatever_rounding_says():
+    """All edges of this construction are equally long: children of a node are as near to it as its parent is."""
+    embedding = treeball.fit("example:mammals", method="sarkar", dim=5)
+    nodes = np.arange(len(embedding))
+    far = embedding.distances_between(nodes[:, None], nodes)
+    parents = embedding.hierarchy.primary_parent
+    expected = []
+    for node in nodes[parents >= 0]:
+        closer = far[node] <= far[node, parents[node]] * (1 + 1e-9)
+        expected.append(1 / (closer.sum() - 1))  # but itself
+    assert embedding.evaluate().map == pytest.approx(np.mean(expected), rel=1e-12)
 
 
 def test_a_single_node_has_no_scores():

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests import trees
 from treeball import Embedding, Hierarchy, fit
 from treeball.engine.cpu import placement as placing
+from treeball.engine.cpu.engine import CpuEngine
 from treeball.geometry import poincare
 from treeball.geometry.directions import even_directions, ordered_directions, smallest_angle
 from treeball.methods._heal import heal
-from treeball.methods.construct import Plan, Scaffold, construct
+from treeball.methods.construct import BRUTE_FORCE_PAIRS, Plan, Scaffold, construct
 from treeball.workers import thread_count
 
 
@@ -179,3 +180,20 @@ def test_what_stays_ill_is_explained_with_the_dimension_that_would_do():
         assert fit(hierarchy, dim=int(better[1])).evaluate().map == 1.0
     else:
         assert "no dimension up to 32 has" in last
+
+
+def test_a_long_chain_is_not_compared_with_itself(monkeypatch):
+    """Where many nodes are in one place, as in the first plans for a chain, ranks would count all pairs of them."""
+    compared = []
+
+    def rank(engine, coordinates, factor, sources, *more):
+        compared.append(len(coordinates) * sources.size)
+        return ranked(engine, coordinates, factor, sources, *more)
+
+    ranked = CpuEngine.rank
+    monkeypatch.setattr(CpuEngine, "rank", rank)
+    n = 8_000
+    chain = Hierarchy.from_codes([f"n{i}" for i in range(n)], np.arange(1, n), np.arange(n - 1))
+    made = construct(chain, 10)
+    assert made.ill_share == 0.0
+    assert max(compared) <= BRUTE_FORCE_PAIRS < n * n

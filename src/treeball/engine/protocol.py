@@ -193,7 +193,7 @@ class Engine(Protocol):
         Returns
         -------
         ranks : int64 (pairs,)
-            1 + number of non-positives at least as close, per positive.
+            1 + number of non-positives at least as close, or farther by less than `limits.TIE`, per positive.
         precision : float64 (m,)
             Average precision of each source.
         offender : int64 (m,)

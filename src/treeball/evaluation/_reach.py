@@ -83,5 +83,7 @@ def _ranks(embedding: Embedding) -> _Ranks:
     parent = hierarchy.primary_parent[sources].astype(np.int64)
     near, keys = embedding.search_tree.nearest(sources, 2)
     first = near[:, 0] == parent
-    ranks = np.where(first & (keys[:, 0] < keys[:, 1]), 1, 2)
+    own = embedding.ranking_coordinates()[1][sources]
+    far = embedding.space.distance_from_key(np.sqrt(keys * own[:, None]))
+    ranks = np.where(first & (far[:, 0] * (1.0 + TIE) < far[:, 1]), 1, 2)
     return sources, np.arange(sources.size + 1), parent, ranks, np.where(first, near[:, 1], near[:, 0])

@@ -46,7 +46,7 @@ class Ranking:
     positive_ptr, positive_idx : int64 (m+1,), int32 (pairs,)
         The positives B of sources[i] are ``positive_idx[positive_ptr[i]:positive_ptr[i+1]]``.
     ranks : int64 (pairs,)
-        1 + number of non-positives at least as close to A as B is.
+        1 + number of non-positives at least as close to A as B is, or farther by less than `limits.TIE`.
     precision : float64 (m,)
         Average precision of each source.
     offender : int64 (m,)

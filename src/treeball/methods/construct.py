@@ -55,7 +55,7 @@ GLANCE, ALL_NODES, SAMPLE, GOOD_ENOUGH = 400, 200_000, 4_000, 0.002
 # Taller trees are tried with steeper growth first: their upper edges shrink to a space that is as good as flat.
 TALL, VERY_TALL = 24, 60
 # So many comparisons cost less than the building of a search tree.
-BRUTE_FORCE_PAIRS = 400_000_000
+BRUTE_FORCE_PAIRS = 40_000_000
 # Plans that are tried for a tree of a million nodes, and more for smaller ones.
 PLANS_PER_MILLION_NODES = 12
 
@@ -203,13 +203,11 @@ class Scaffold:
         if not sources.size:
             return 0.0
         ptr, positives = positives_of(sources, self.hierarchy.positives("parents"))
-        if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
-            ranks = search_tree(*BALL.ranking_coordinates(vectors)).rank(sources, ptr, positives, threads=self.threads)[
-                0
-            ]
-        else:
-            ranks = choose().rank(*BALL.ranking_coordinates(vectors), sources, ptr, positives, self.threads)[0]
         # Of several parents, which only a DAG has, the construction can place a node next to one.
+        if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
+            tree = search_tree(*BALL.ranking_coordinates(vectors))
+            return float(np.mean(tree.ill(sources, ptr, positives, threads=self.threads)))
+        ranks = choose().rank(*BALL.ranking_coordinates(vectors), sources, ptr, positives, self.threads)[0]
         return float(np.mean(np.minimum.reduceat(ranks, ptr[:-1]) > 1))
 
     def sample(self, size: int, seed: int) -> Ints:

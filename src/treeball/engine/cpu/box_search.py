@@ -14,7 +14,7 @@ import numpy as np
 
 from .box_tree import FANOUT, SHIFT, WIDTH
 from .compiler import compiled
-from .rank import contains
+from .rank import contains, tie_limit
 
 SLACK = 1.0 + 1e-12
 
@@ -131,12 +131,15 @@ def _key(tree, u, node):
 
 
 @compiled
-def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, ranks, precision, offender, visited):
+def rank_positives_pruned(
+    tree, curved, sources, turns, positive_ptr, positive_idx, ranks, precision, offender, visited
+):
     """Rank the positives of sources[i] among all other nodes, for every i in `turns`.
 
     Parameters
     ----------
     tree : Tree
+    curved : False in Euclidean space
     sources : int64 (m,), nodes with at least one positive
     turns : int64, places in `sources`; near ones should follow each other, for they share memory
     positive_ptr, positive_idx : CSR over the *sources*: positives of sources[i], ascending
@@ -148,9 +151,10 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
         node, first, last = sources[i], positive_ptr[i], positive_ptr[i + 1]
         block = tree.place[node] // WIDTH
         u[:] = tree.blocks[block, :, tree.place[node] % WIDTH]
+        own = tree.factors[block, tree.place[node] % WIDTH]
         threshold, order = np.empty(last - first), np.empty(last - first, np.int64)
         for j in range(first, last):
-            key, at = _key(tree, u, positive_idx[j]), j - first
+            key, at = tie_limit(_key(tree, u, positive_idx[j]), own, curved), j - first
             while at > 0 and threshold[at - 1] > key:  # positives are few
                 threshold[at], order[at] = threshold[at - 1], order[at - 1]
                 at -= 1
@@ -193,6 +197,36 @@ def rank_positives_pruned(tree, sources, turns, positive_ptr, positive_idx, rank
         for j in range(last - first):
             ranks[first + order[j]] = found[j]
         precision[i] = total / (last - first)
+
+
+@compiled
+def find_ill(tree, curved, sources, turns, positive_ptr, positive_idx, ill):
+    """Whether a non-positive is at least as near to sources[i] as its nearest positive, for every i in `turns`.
+
+    The first one found decides: where many nodes are in one place, ranking them would compare all with all.
+    """
+    stack, keys, u = new_stack(tree), np.empty(WIDTH), np.empty(tree.blocks.shape[1])
+    for i in turns:
+        node, first, last = sources[i], positive_ptr[i], positive_ptr[i + 1]
+        block = tree.place[node] // WIDTH
+        u[:] = tree.blocks[block, :, tree.place[node] % WIDTH]
+        limit = np.inf
+        for j in range(first, last):
+            limit = min(limit, _key(tree, u, positive_idx[j]))
+        limit = tie_limit(limit, tree.factors[block, tree.place[node] % WIDTH], curved)
+        ill[i] = False
+        top = -1
+        while block >= 0 and not ill[i]:
+            block_keys(tree, block, u, keys)
+            if any_within(keys, limit):
+                for w in range(WIDTH):
+                    other = tree.codes[block * WIDTH + w]
+                    if keys[w] <= limit and other != node and not contains(positive_idx, first, last, other):
+                        ill[i] = True
+                        break
+            if top < 0:
+                top = surround(tree, u, limit, block, stack)
+            block, top = next_block(tree, u, limit, stack, top)
 
 
 @compiled

@@ -9,6 +9,8 @@ from typing import Any
 import numba
 from platformdirs import user_cache_path
 
+from .kernel_files import check_files_of
+
 
 def cache_directory() -> Path | None:
     """Where compiled kernels are kept, one folder per state of the kernels' source; None where a user has no home.
@@ -48,7 +50,7 @@ def compiled(function: Any = None, **options: Any) -> Any:
     # Numba chooses the place of a kernel's cache while decorating: lend it ours, then put the user's setting back.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_DIRECTORY)
     try:
-        return numba.njit(cache=True, **options)(function)
+        return check_files_of(numba.njit(cache=True, **options)(function))
     except (OSError, RuntimeError):  # nowhere to write: compile anew in every process
         return numba.njit(**options)(function)
     finally:

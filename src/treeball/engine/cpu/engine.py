@@ -8,7 +8,7 @@ from ...types import Codes, Floats, Ints, Mask, Pointers
 from ...workers import in_parts, in_threads, thread_count
 from ..finite import require_finite
 from ..protocol import Compared, SoftmaxSteps, Trained
-from .rank import rank_positives, to_blocks
+from .rank import is_curved, rank_positives, to_blocks
 from .sampled_softmax import CLAMPED, FAILED_EPOCH, FAILED_NODE, GEOMETRIES, LOSS, WEIGHT, settle_all, train_epochs
 from .search_tree import SearchTree
 from .sharp_softmax import adam_step, sharp_gradient
@@ -111,6 +111,7 @@ class CpuEngine:
         """Ranks, precisions and offenders, from the comparison with every node in blocks."""
         require_finite(coordinates, factor)
         blocks, factors = to_blocks(coordinates, factor)
+        curved = is_curved(factor)
         ranks = np.empty(positive_idx.size, np.int64)
         precision = np.empty(sources.size)
         offender = np.empty(sources.size, np.int64)
@@ -118,8 +119,8 @@ class CpuEngine:
         def work(part: slice) -> None:
             ends = slice(part.start, part.stop + 1)
             rank_positives(
-                coordinates, blocks, factors, sources[part], positive_ptr[ends], positive_idx, ranks, precision[part],
-                offender[part],
+                coordinates, blocks, factors, curved, sources[part], positive_ptr[ends], positive_idx, ranks,
+                precision[part], offender[part],
             )  # fmt: skip
 
         in_parts(work, sources.size, threads)

@@ -1,18 +1,27 @@
 """Exact ranks of positives among all nodes, without sorting: distances in blocks, counts of what is closer.
 
 For a fixed u the order of distances in the ball is that of  |u-v|^2 / (1-|v|^2), in Euclidean space that of |u-v|^2;
-the caller gives the factor of each v as `factor`. The key of a positive and the keys it is compared with come from the
-same operations in the same order, so that equal points tie exactly; no fast-math here.
+the caller gives the factor of each v as `factor`; factors that are all 1 are those of Euclidean space. The key of a
+positive and the keys it is compared with come from the same operations in the same order; no fast-math here. What is
+farther than a positive by less than one part in 10^9, as rounding may decide, ties with it.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ...limits import TIE
 from .compiler import compiled
 
 WIDTH = 256  # nodes in a block: block and buffers stay in the first-level cache up to dimension 12
 GROUP = 16  # sources that share one pass over the blocks
+
+
+def is_curved(factor: np.ndarray) -> bool:
+    """Whether these are factors of hyperbolic space; or of points all at its origin, where it makes no difference."""
+    return bool((factor != 1.0).any())
 
 
 def to_blocks(vectors: np.ndarray, factor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -35,6 +44,22 @@ def _key(blocks, factors, u, node):
         gap = u[k] - blocks[block, k, lane]
         key += gap * gap
     return key * factors[block, lane]
+
+
+@compiled
+def tie_limit(key, source_factor, curved):
+    """The largest key that ties with `key` or is nearer: that of a distance longer by the part TIE.
+
+    With q the key times the factor of the source, d = 2 asinh sqrt q, and a relative change of d changes the key by
+    d coth(d/2) times as much; in Euclidean space it is twice as much.
+    """
+    if not curved:
+        return key * (1.0 + 2.0 * TIE)
+    q = key * source_factor
+    if not q > 0.0:
+        return key
+    root = math.sqrt(q)
+    return key * (1.0 + TIE * 2.0 * math.asinh(root) * math.sqrt(1.0 + q) / root)
 
 
 @compiled
@@ -66,12 +91,12 @@ def contains(nodes, first, last, node):
 
 
 @compiled
-def rank_positives(vectors, blocks, factors, sources, positive_ptr, positive_idx, ranks, precision, offender):
+def rank_positives(vectors, blocks, factors, curved, sources, positive_ptr, positive_idx, ranks, precision, offender):
     """Rank the positives of every source among all other nodes.
 
     Parameters
     ----------
-    vectors : float64 (n, d); blocks, factors : see `to_blocks`
+    vectors : float64 (n, d); blocks, factors : see `to_blocks`; curved : False in Euclidean space
     sources : int64 (m,), nodes with at least one positive
     positive_ptr, positive_idx : CSR over the *sources*: positives of sources[i], ascending
     ranks : int64 (pairs,), out: 1 + number of non-positives at least as close, per positive
@@ -89,8 +114,10 @@ def rank_positives(vectors, blocks, factors, sources, positive_ptr, positive_idx
         for i in range(start, stop):
             first, last = positive_ptr[i], positive_ptr[i + 1]
             found = np.empty(last - first)
+            own = factors[sources[i] // WIDTH, sources[i] % WIDTH]
             for j in range(first, last):
-                found[j - first] = _key(blocks, factors, vectors[sources[i]], positive_idx[j])
+                key = _key(blocks, factors, vectors[sources[i]], positive_idx[j])
+                found[j - first] = tie_limit(key, own, curved)
                 ranks[j] = 0
             order = np.argsort(found, kind="mergesort")
             for j in range(order.size):

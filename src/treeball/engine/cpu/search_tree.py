@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InputError
-from ...types import Floats, Ints
+from ...types import Floats, Ints, Mask
 from ...workers import in_parts, thread_count
 from ..finite import require_finite
-from .box_search import nearest_k, rank_positives_pruned
+from .box_search import find_ill, nearest_k, rank_positives_pruned
 from .box_tree import WIDTH, build
+from .rank import is_curved
 
 __all__ = ["SearchTree"]
 
@@ -39,6 +40,7 @@ class SearchTree:
         require_finite(points, factors)
         self.n_points, self.dim = points.shape
         self._tree = build(points, factors)
+        self._curved = is_curved(factors)
 
     def rank(
         self, sources: ArrayLike, positive_ptr: ArrayLike, positive_idx: ArrayLike, *, threads: int = 0
@@ -57,13 +59,29 @@ class SearchTree:
         Returns
         -------
         ranks : int64 (pairs,)
-            1 + number of non-positives at least as close, per positive.
+            1 + number of non-positives at least as close, or farther by less than `limits.TIE`, per positive.
         precision : float64 (m,)
             Average precision of each source.
         offender : int64 (m,)
             Nearest non-positive of each source, the one of smallest code among equals; -1 if there is none.
         """
         return self._rank(sources, positive_ptr, positive_idx, threads)[:3]
+
+    def ill(self, sources: ArrayLike, positive_ptr: ArrayLike, positive_idx: ArrayLike, *, threads: int = 0) -> Mask:
+        """Which sources (m,) have a non-positive that is as near as their nearest positive: what `rank` ranks above 1.
+
+        Quicker than ranks, above all where many nodes are in one place.
+        """
+        nodes = np.asarray(sources, np.int64)
+        ptr, idx = np.asarray(positive_ptr, np.int64), np.asarray(positive_idx, np.int64)
+        ill = np.empty(nodes.size, np.bool_)
+        turns = np.argsort(self._tree.place[nodes])
+
+        def work(part: slice) -> None:
+            find_ill(self._tree, self._curved, nodes, turns[part], ptr, idx, ill)
+
+        in_parts(work, nodes.size, thread_count(threads))
+        return ill
 
     def visited_share(
         self, sources: ArrayLike, positive_ptr: ArrayLike, positive_idx: ArrayLike, *, threads: int = 0
@@ -84,7 +102,9 @@ class SearchTree:
         turns = np.argsort(self._tree.place[nodes])
 
         def work(part: slice) -> None:
-            rank_positives_pruned(self._tree, nodes, turns[part], ptr, idx, ranks, precision, offender, visited)
+            rank_positives_pruned(
+                self._tree, self._curved, nodes, turns[part], ptr, idx, ranks, precision, offender, visited
+            )
 
         in_parts(work, nodes.size, thread_count(threads))
         return ranks, precision, offender, visited

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import triton
 
+from ...limits import TIE
 from ...types import Codes, Floats, Ints
 from .rank_tiles import NOBODY, rank_tiles
 from .tiles import COLUMNS, EXACT, ROWS, OnCard, launch_rows, splits_of
@@ -73,7 +74,7 @@ def _sorted_pairs(nodes: OnCard, sources: torch.Tensor, ptr: torch.Tensor, idx: 
     order = order[torch.argsort(owner[order], stable=True)]
     key = key[order]
     # Those that come before a positive are within its limit, and of those that follow the ones that tie with it.
-    limit = key
+    limit = _tie_limit(key, nodes.factor[head[order]], bool((nodes.factor[: nodes.n] != 1.0).any()))
     within = torch.arange(key.numel(), device=idx.device) - ptr[owner] + 2
     for ahead in range(1, key.numel()):
         tied = (owner[ahead:] == owner[:-ahead]) & (key[ahead:] <= limit[:-ahead])
@@ -81,6 +82,16 @@ def _sorted_pairs(nodes: OnCard, sources: torch.Tensor, ptr: torch.Tensor, idx: 
             break
         within[:-ahead] += tied
     return _Pairs(order, limit, within)
+
+
+def _tie_limit(key: torch.Tensor, source_factor: torch.Tensor, curved: bool) -> torch.Tensor:
+    """See :func:`treeball.engine.cpu.rank.tie_limit`."""
+    if not curved:
+        return key * (1.0 + 2.0 * TIE)
+    q = key * source_factor
+    root = torch.sqrt(q)
+    wider = key * (1.0 + TIE * 2.0 * torch.asinh(root) * torch.sqrt(1.0 + q) / root)
+    return torch.where(q > 0.0, wider, key)
 
 
 def _compare(
