@@ -198,3 +198,29 @@ def test_what_a_folder_cannot_do_is_refused_in_a_sentence(made, tmp_path, monkey
     assert sentence.startswith("treeball: ")
     assert named in sentence
     assert not Path("m").exists()
+
+
+def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, capsys):
+    pattern = write(edges, tmp_path / "edges")
+    model = tmp_path / "model"
+    fit_folder((pattern,), model, ScaleSettings(dim=6, branch_nodes=1000, workers=1), quiet)
+    before = [path.read_bytes() for path in sorted((model / "shards").iterdir())]
+    new = tmp_path / "new.csv"
+    rng = np.random.default_rng(5)
+    new.write_text("child,parent\n" + "".join(f"new {i},n{rng.integers(0, 300)}\n" for i in range(200)))
+    assert run(["insert", str(model), str(new), "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert done["added"] == 200
+    folder = ModelFolder(model)
+    assert len(folder) == 3200
+    lost = 0
+    for i in range(200):
+        place = folder.find(f"new {i}")
+        nearest_one = nearest(folder, folder.vectors([place])[0], 1, (place,))[0].tolist()
+        lost += nearest_one != folder.parents(place)
+    assert lost <= done["without_place"]
+    assert done["without_place"] < 20
+    assert [path.read_bytes() for path in sorted((model / "shards").glob("branch*"))] == before
+    assert run(["verify", str(model)]) == 0
+    assert run(["insert", str(model), str(new)]) == 2
+    assert "already" in capsys.readouterr().err

@@ -168,3 +168,20 @@ def export_folder(path: Path, output: Path, coordinates: ExportCoordinates | Non
     else:
         say(f"wrote {written:,} nodes to {output}")
     return 0
+
+
+def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads: int, json: bool) -> int:
+    """Add leaves to a model folder; those without a free place are told."""
+    from ..scale.folder import ModelFolder
+    from ..scale.insert import insert_leaves
+
+    if edges is None or more:
+        raise InputError("a model folder takes one file of new leaves, with columns child and parent")
+    done = insert_leaves(ModelFolder(path), edges, threads=threads)
+    if json:
+        print_json({"added": done.added, "without_place": len(done.without_place), "rounds": done.rounds})
+    else:
+        say(f"added {done.added:,} leaves to {path}")
+    if done.without_place:
+        say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
+    return 0

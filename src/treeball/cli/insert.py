@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, recorded_score_rows, say
+from .folder_answers import insert_folder, refuse_options
 from .sources import together
 from .suggest_parent import names_in
 
@@ -47,7 +48,7 @@ def insert(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file that treeball fit wrote, or a model folder, to which new leaves are added in place.
     edges
         New edges child,parent in any format that treeball fit reads, a table of ids and labels for one; - for standard
         input. Parents are nodes of the model or new themselves.
@@ -78,6 +79,11 @@ def insert(
     threads
         Workers; 0 uses all cores.
     """
+    from ..scale.layout import is_folder
+
+    if is_folder(model):
+        refuse_options(output=output, near=near, name=name, remove=remove, rename=rename, reparent=reparent, heal=heal)
+        return insert_folder(model, edges, more, threads, json)
     from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..io.readers.edges import NewEdges, read_edges

@@ -128,6 +128,14 @@ class ModelFolder:
             f"there is no node {name!r} in {str(self.path)!r}; names are taken exactly as they are in the edges"
         )
 
+    def has(self, name: str) -> bool:
+        """Whether there is a node of that name."""
+        try:
+            self.find(name)
+        except InputError:
+            return False
+        return True
+
     def names(self, places: Any) -> list[str]:
         """Names of nodes."""
         return [str(one) for one in self._take(np.asarray(places, np.int64), "node")]

@@ -1,0 +1,161 @@
+"""Faults while a model folder is made: workers that die, nodes that go, killed drivers, full disks, bad shards.
+
+Each ends with the same bytes as an undisturbed run, and no shard that was done is done again.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.scale.hierarchies import random_edges, write
+from treeball.errors import InputError
+from treeball.scale import branch
+from treeball.scale.fit import ScaleSettings, fit_folder
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
+SETTINGS = {"dim": 4, "branch_nodes": 100}
+TASKS = 10
+
+
+def quiet(_):
+    pass
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.fixture(scope="module")
+def pattern(home):
+    return write(random_edges(1000), home / "edges")
+
+
+@pytest.fixture(scope="module")
+def hashes(home, pattern):
+    """SHA-256 of the shards of an undisturbed run."""
+    return hashes_of(fit_folder((pattern,), home / "whole", ScaleSettings(workers=1, **SETTINGS), quiet))
+
+
+def hashes_of(manifest):
+    return [one["sha256"] for one in manifest["shards"]]
+
+
+def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(home, pattern, hashes, monkeypatch):
+    wrote = branch.pq.write_table
+    made = []
+
+    def full(table, path, **options):
+        if "branch-" not in str(path):
+            return wrote(table, path, **options)
+        if len(made) == 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        made.append(path)
+        return wrote(table, path, **options)
+
+    settings = ScaleSettings(workers=1, **SETTINGS)
+    monkeypatch.setattr(branch.pq, "write_table", full)
+    with pytest.raises(InputError, match="No space left"):
+        fit_folder((pattern,), home / "full", settings, quiet)
+    assert not (home / "full" / "manifest.json").exists()
+    assert len(list((home / "full" / "shards").iterdir())) == 4
+    again = []
+    monkeypatch.setattr(
+        branch.pq, "write_table", lambda table, path, **o: (again.append(path), wrote(table, path, **o))
+    )
+    assert hashes_of(fit_folder((pattern,), home / "full", settings, quiet)) == hashes
+    assert len(again) == TASKS - 4
+
+
+def test_a_shard_that_was_cut_short_is_made_again_and_no_other(home, pattern, hashes):
+    settings = ScaleSettings(workers=1, **SETTINGS)
+    fit_folder((pattern,), home / "cut", settings, quiet)
+    shards = sorted((home / "cut" / "shards").iterdir())
+    before = [path.stat().st_mtime_ns for path in shards]
+    shards[3].write_bytes(shards[3].read_bytes()[:100])
+    assert hashes_of(fit_folder((pattern,), home / "cut", settings, quiet)) == hashes
+    changed = [i for i, path in enumerate(shards) if path.stat().st_mtime_ns != before[i]]
+    assert changed == [3]
+
+
+@pytest.mark.slow
+def test_a_killed_driver_leaves_what_is_done_and_the_next_goes_on(home, pattern, hashes):
+    model = home / "killed"
+    program = (
+        "import sys, time; from pathlib import Path; from treeball.scale import engines, branch, fit\n"
+        "made = branch.make_shard\n"
+        "def slow(folder, task, settings):\n"
+        "    time.sleep(0.3); return made(folder, task, settings)\n"
+        "engines.make_shard = slow\n"
+        f"fit.fit_folder(({pattern!r},), Path({str(model)!r}), fit.ScaleSettings(workers=1, dim=4, "
+        "branch_nodes=100), print)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL)
+    _wait_for(lambda: len(list((model / "work" / "records").glob("*.json"))) >= 3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = {path: path.stat().st_mtime_ns for path in (model / "shards").glob("*.parquet")}
+    recorded = {path.stem for path in (model / "work" / "records").glob("*.json")}
+    assert 3 <= len(recorded) < TASKS
+    assert hashes_of(fit_folder((pattern,), model, ScaleSettings(workers=1, **SETTINGS), quiet)) == hashes
+    assert all(path.stat().st_mtime_ns == when for path, when in done.items() if path.stem in recorded)
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_loses_a_worker_and_a_node_and_gives_the_same_bytes(home, pattern, hashes, monkeypatch):
+    import ray
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    extra = cluster.add_node(num_cpus=1)
+    try:
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
+        died = home / "died"
+        made = branch.make_shard
+
+        def mortal(folder, task, settings):
+            mark = Path(folder).parent / f"{Path(folder).name}-died-{task}"
+            if task == 2 and not mark.exists():  # killed in the middle of its branch
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(0.2)
+            return made(folder, task, settings)
+
+        from treeball.scale import engines
+
+        monkeypatch.setattr(engines, "make_shard", mortal)
+        told = []
+
+        def tell(text):
+            told.append(text)
+            if "of 10 branches" in text and len(cluster.list_all_nodes()) == 2:
+                cluster.remove_node(extra)
+
+        manifest = fit_folder((pattern,), died, ScaleSettings(engine="ray", workers=2, **SETTINGS), tell)
+        assert (home / "died-died-2").exists()
+        assert len(cluster.list_all_nodes()) == 1
+        assert hashes_of(manifest) == hashes
+        assert json.loads((died / "manifest.json").read_text()) == manifest
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def _wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.05)
