@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from treeball.scale import branch
 from treeball.scale.fit import ScaleSettings, fit_folder
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
-SETTINGS = {"dim": 4, "branch_nodes": 100}
+SETTINGS: dict[str, Any] = {"dim": 4, "branch_nodes": 100}
 TASKS = 10
 
 
