@@ -129,3 +129,10 @@ def test_a_very_deep_tree() -> None:
     hierarchy = read(tree.encode())
     assert hierarchy.n_nodes == depth + 1
     assert np.diff(hierarchy.child_ptr).max() == 1
+
+
+def test_branch_lengths_that_are_there_are_kept_where_others_are_missing() -> None:
+    hierarchy = read(b"((a:0.5,b)c:2,d:3)r;")
+    weights = dict(zip((hierarchy.names[code] for code in hierarchy.edges()[0]), hierarchy.parent_weight, strict=True))
+    assert weights == {"a": 0.5, "b": 1.0, "c": 2.0, "d": 3.0}
+    assert "1 branch length missing, taken as 1" in hierarchy.report.notes

@@ -199,7 +199,7 @@ def _name_all(tree: Tree) -> tuple[list[str], int]:
 
 
 def _add_weights(relation: Relation, tree: Tree) -> None:
-    """Branch lengths as weights when every edge has one; lengths below zero count as zero."""
+    """Branch lengths as weights when there are any: 1 where one is missing, 0 where one is below zero."""
     weights = np.array([np.nan if length is None else length for length in tree.lengths], np.float64)
     weights[(relation.parent < 0) & np.isnan(weights)] = 0.0
     edges = relation.parent >= 0
@@ -207,8 +207,8 @@ def _add_weights(relation: Relation, tree: Tree) -> None:
         return
     missing = int(np.isnan(weights[edges]).sum())
     if missing:
-        relation.notes.append(f"branch lengths are not used as weights, since {missing:,} are missing")
-        return
+        relation.notes.append(f"{count(missing, 'branch length')} missing, taken as 1")
+        weights[np.isnan(weights)] = 1.0
     negative = int((weights < 0).sum())
     if negative:
         relation.repairs.append(Repair("negative branch lengths", negative, None, "a branch length is below zero"))
