@@ -123,3 +123,19 @@ def test_a_card_lists_the_nodes_near_others_that_a_search_tree_finds(card, embed
     )
     assert np.array_equal(by_tree, by_card)
     assert (by_tree >= 0).any()
+
+
+@pytest.mark.parametrize(
+    ("wish", "device"), [({}, "auto"), ({"device": "cpu"}, "cpu"), ({"deterministic": True}, "cpu")]
+)
+def test_scores_of_a_fit_and_its_healing_are_computed_where_it_was_asked_for(monkeypatch, wish, device):
+    asked = []
+
+    def noting(*given, device, **options):
+        asked.append(device)
+        return ranking.rank(*given, device=device, **options)
+
+    monkeypatch.setattr("treeball.evaluation._evaluate.rank", noting)
+    treeball.fit(treeball.read(trees.random_tree(40, 1).pairs), method="poincare", dim=3, epochs=2, heal=True, **wish)
+    assert asked
+    assert set(asked) == {device}

@@ -266,6 +266,10 @@ class Embedding(Questions):
             self._evaluations[objective] = evaluation
         return evaluation
 
+    def keep_scores(self, evaluation: Evaluation) -> None:
+        """Spare :meth:`evaluate` the work: exact scores of these very vectors, computed already."""
+        self._evaluations[evaluation.objective] = evaluation
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a self-describing Parquet file, whole or not at all; :func:`treeball.load` reads it back.
 

@@ -181,7 +181,7 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
             embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
         embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
         if better and choice.settings.heal and not settings.heal:
-            embedding = heal(embedding, threads=settings.threads).embedding
+            embedding = heal(embedding, threads=settings.threads, device=settings.scored_on).embedding
     return embedding
 
 
@@ -237,7 +237,7 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
     with WorkProgress(silent=not progress or is_trained) as work:
         work.begin("healing")
         with HealingProgress(silent=not (progress and is_trained)) as watch:
-            healing = heal(embedding, rounds=rounds, threads=threads, watch=watch)
+            healing = heal(embedding, rounds=rounds, threads=threads, watch=watch, device=settings.scored_on)
     if healing.moved:
         run.note(healing.note, healing=healing.to_dict())
     left = len(healing.after.illness)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ..checks import require, require_whole
 from ..embedding import Embedding
+from ..engine import Device
 from ..evaluation import Evaluation
 from .heal_several import mend as mend_several
 from .heal_tree import mend as mend_tree
@@ -29,6 +30,7 @@ def heal(
     rounds: int = ROUNDS,
     threads: int = 0,
     watch: Callable[[int, Evaluation], bool | None] | None = None,
+    device: Device = "auto",
 ) -> Healing:
     """Mend the ill pairs of an embedding, for the objective that it was made for.
 
@@ -42,6 +44,8 @@ def heal(
         0 uses all cores.
     watch
         Called after every round with its number and the scores; return True to stop.
+    device
+        Where scores are computed; see :func:`treeball.evaluate`.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def heal(
         "hierarchy for the objective parents and heal that",
     )
     require_whole("rounds", rounds, 0)
-    course = Course(embedding, rounds, threads, watch)
+    course = Course(embedding, rounds, threads, watch, device)
     given, before = course.vectors, course.scores
     if embedding.hierarchy.is_tree and embedding.objective == "parents":
         mend_tree(course)
@@ -66,6 +70,7 @@ def heal(
     best = Embedding(course.vectors, embedding.hierarchy, "poincare", record)
     moved = int((course.vectors != given).any(axis=1).sum())
     healing = Healing(best, before, course.scores, moved, course.rounds)
+    best.keep_scores(course.scores)
     best.quick_reach()  # so that it is saved
     made = record.with_log(healing.note, healing=healing.to_dict()).with_scores(healing.after)
     return replace(healing, embedding=best.with_provenance(made))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding import Embedding
+from ..engine import Device
 from ..evaluation import Evaluation
 from ..hierarchy import Hierarchy
 from ..types import Floats, Objective
@@ -75,10 +76,12 @@ class Course:
         most_rounds: int,
         threads: int,
         watch: Callable[[int, Evaluation], bool | None] | None,
+        device: Device = "auto",
     ) -> None:
         self.hierarchy: Hierarchy = embedding.hierarchy
         self.objective: Objective = embedding.objective
         self.threads = threads
+        self._device: Device = device
         self.rounds, self.over = 0, most_rounds == 0
         self._most_rounds, self._watch = most_rounds, watch
         self.vectors: Floats = np.array(embedding.ball())
@@ -103,4 +106,4 @@ class Course:
 
     def _evaluate(self, vectors: Floats) -> Evaluation:
         made = Embedding(vectors, self.hierarchy, "poincare")
-        return made.evaluate(self.objective, sample=0, threads=self.threads)
+        return made.evaluate(self.objective, sample=0, threads=self.threads, device=self._device)
