@@ -146,6 +146,8 @@ def test_what_cannot_be_is_refused_in_a_sentence():
         made.heal()
     with pytest.raises(InputError, match="fit it again"):
         made.insert([("new", "n0")])
+    with pytest.raises(InputError, match="made for distances"):
+        made.diagnose()
     with pytest.raises(InputError, match="spoil distances"):
         treeball.fit(hierarchy, objective="distances", heal=True)
 

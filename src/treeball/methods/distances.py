@@ -42,8 +42,10 @@ RANDOM_PAIRS = 20_000
 ATTEMPTS = 40
 # All pairs are measured up to so many nodes.
 ALL_PAIRS = 2_000
-# Pairs times steps that the descent may take, and nodes beyond which there is none.
-EFFORT, STEPS, MOVED_UP_TO = 30_000_000, 1_200, 20_000
+# Pairs times steps that a descent may take, steps at most and at least, and nodes beyond which there is none.
+EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 24_000_000, 1_000, 30, 20_000
+# Plans that a descent starts from; where it ends depends on it.
+STARTS = 2
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ class _Board:
         # One node of the hierarchy for each of the tree.
         self._who = np.unique(self.tree.group, return_index=True)[1]
         self._paths = PathLengths(hierarchy)
-        self.pairs = self._chosen(seed)
+        self.close = self._chosen(0, seed)
+        self.pairs = self._chosen(RANDOM_PAIRS if n > 300 else 0, seed)
         self._noise = np.random.default_rng(seed).normal(size=(ATTEMPTS, dim)) / math.sqrt(dim)
         self.all: tuple[Ints, Ints, Floats] | None = None
         if n <= ALL_PAIRS:
@@ -131,15 +134,15 @@ class _Board:
     def _length(self, first: Ints, second: Ints) -> Floats:
         return self._paths.between(self._who[first], self._who[second])
 
-    def _chosen(self, seed: int) -> tuple[Ints, Ints, Floats]:
-        """The pairs nearest by path, and some at random."""
+    def _chosen(self, random: int, seed: int) -> tuple[Ints, Ints, Floats]:
+        """The pairs nearest by path, which decide the worst distortion, and some at random."""
         n, rng = self.tree.nodes, np.random.default_rng(seed)
         near = self.near[0][:n]
         first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
         # A pair that both ends know is one pair.
         kept = (second >= 0) & (second < n)
         low, high = np.minimum(first, second)[kept], np.maximum(first, second)[kept]
-        more = rng.integers(0, n, (2, RANDOM_PAIRS if n > 300 else 0))
+        more = rng.integers(0, n, (2, random))
         low, high = np.concatenate([low, more.min(axis=0)]), np.concatenate([high, more.max(axis=0)])
         code = np.unique(low * n + high)
         first, second = code // n, code % n
@@ -168,16 +171,12 @@ class _Board:
 
     def moved(self, points: Floats, steps: int) -> Floats:
         """The points after a descent."""
-        first, second, length = self.pairs
+        first, second, length = self.close
         nearest = np.full(self.tree.nodes, np.inf)
         np.minimum.at(nearest, first, length)
         np.minimum.at(nearest, second, length)
-        scale = math.exp(float(np.median(self.logs(points))))
-        reach = np.minimum(1.0, nearest * scale)
-        rough = spread(points, first, second, length, reach, steps=2 * steps // 3)
-        return spread(
-            rough, first, second, length, reach, steps=steps // 3, sharpness=(300.0, 1500.0), rate=(0.01, 0.0003)
-        )
+        reach = np.minimum(1.0, nearest * math.exp(float(np.median(self.logs(points)))))
+        return spread(points, first, second, length, reach, steps=steps)
 
 
 def _range(logs: Floats) -> float:
@@ -193,8 +192,8 @@ def _first_plans(large: bool) -> list[Plan]:
     return [Plan(radius, *shape) for radius in (RADII[:3] if large else RADII) for shape in shapes]
 
 
-def _best_plan(board: _Board) -> tuple[Plan, int]:
-    """The plan with the smallest worst distortion, and how many were tried."""
+def _best_plans(board: _Board) -> tuple[list[Plan], int]:
+    """Plans by their worst distortion, the best first, one for each straightness; and how many were tried."""
     large = board.tree.nodes > LARGE
     found = [(_range(board.logs(board.place(plan))), plan) for plan in _first_plans(large)]
     best = min(found, key=lambda one: one[0])
@@ -202,7 +201,10 @@ def _best_plan(board: _Board) -> tuple[Plan, int]:
         radius = best[1].radius
         closer = [Plan(radius, straight, True, least) for straight in STRAIGHT for least in ACCEPTABLE]
         found += [(_range(board.logs(board.place(plan))), plan) for plan in closer]
-    return min(found, key=lambda one: one[0])[1], len(found)
+    plans: dict[float, Plan] = {}
+    for _, plan in sorted(found, key=lambda one: one[0]):
+        plans.setdefault(plan.straight, plan)
+    return list(plans.values()), len(found)
 
 
 def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan: Plan | None = None) -> Drawing:
@@ -229,13 +231,11 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
         return Drawing(points, plan or Plan(0.0, 1.0, True, -1.0), 1.0, 1.0, True, 1.0, shared, 0)
     tried = 1
     if plan is None:
-        plan, tried = _best_plan(board)
-        points = board.place(plan)
-        steps = min(STEPS, EFFORT // max(1, board.pairs[0].size))
-        if board.tree.nodes <= MOVED_UP_TO and steps >= 30:
-            moved = board.moved(points, steps)
-            if _range(board.logs(moved, everything=True)) < _range(board.logs(points, everything=True)):
-                points = moved
+        plans, tried = _best_plans(board)
+        plan, points = plans[0], board.place(plans[0])
+        steps = min(STEPS, EFFORT // max(1, board.close[0].size))
+        if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
+            plan, points = _best_descent(board, plans[:STARTS], points, steps)
     else:
         points = board.place(plan)
     logs = board.logs(points, everything=True)
@@ -249,6 +249,17 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
         shared=shared,
         tried=tried,
     )
+
+
+def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int) -> tuple[Plan, Floats]:
+    """The best plan, and the best of its points and of what descents from some plans end at."""
+    best, least = (plans[0], points), _range(board.logs(points, everything=True))
+    for plan in plans:
+        moved = board.moved(board.place(plan), steps)
+        found = _range(board.logs(moved, everything=True))
+        if found < least:
+            best, least = (plan, moved), found
+    return best
 
 
 def _resolved(board: _Board, points: Floats, plan: Plan) -> float:

@@ -20,8 +20,8 @@ def spread(
     reach: Floats,
     *,
     steps: int = 300,
-    sharpness: tuple[float, float] = (20.0, 200.0),
-    rate: tuple[float, float] = (0.1, 0.003),
+    sharpness: tuple[float, float] = (20.0, 2000.0),
+    rate: tuple[float, float] = (0.1, 0.0005),
 ) -> Floats:
     """Points (terms, n, d) with a smaller worst distortion over the pairs; never a larger one.
 
