@@ -142,8 +142,8 @@ def diagnose(
         raise InputError(f"worst must be a whole number of at least 1, not {worst!r}")
     if embedding.keeps_distances:
         raise InputError(
-            "diagnose asks why parents are not the nearest nodes, and this model was made for distances: treeball evaluate "
-            "says how good those are"
+            "diagnose asks why parents are not the nearest nodes, and this model was made for distances: treeball "
+            "evaluate says how good those are"
         )
     evaluation = embedding.evaluate(objective, sample=sample, seed=seed, threads=threads)
     hierarchy, workers = embedding.hierarchy, thread_count(threads)
