@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,9 @@ from treeball.scale.fit import ScaleSettings, fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.names import hash_of, hashes_of
 from treeball.scale.nearest import nearest
+from treeball.scale.serve import application
+from treeball.scale.upper import upper_levels
+from treeball.web.local import LocalServer
 
 
 def quiet(_):
@@ -224,3 +229,38 @@ def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, ca
     assert run(["verify", str(model)]) == 0
     assert run(["insert", str(model), str(new)]) == 2
     assert "already" in capsys.readouterr().err
+
+
+def test_a_page_shows_the_upper_levels_and_what_is_below_a_node(made, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert run(["view", str(made / "model"), "-o", str(page), "--most", "50"]) == 0
+    assert "50 of 3,000 nodes" in capsys.readouterr().err
+    assert page.stat().st_size > 1000
+    folder = ModelFolder(made / "model")
+    below = upper_levels(folder, 20, "n1")
+    assert str(below.hierarchy.names[0]) == "n1"
+    np.testing.assert_array_equal(below.vectors[0], folder.vectors([folder.find("n1")])[0])
+    assert run(["view", str(made / "model"), "-o", str(page), "--below", "n2999"]) == 2
+
+
+def test_a_folder_answers_over_http(made):
+    folder = ModelFolder(made / "model")
+    with LocalServer(application(folder)) as server:
+
+        def get(question):
+            try:
+                with urllib.request.urlopen(f"{server.address.rstrip('/')}{question}") as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code, error.read().decode()
+
+        assert json.loads(get("/info")[1])["nodes"] == 3000
+        place = folder.find("n17")
+        found = json.loads(get("/neighbors?node=n17&k=3")[1])["neighbors"]
+        expected = nearest(folder, folder.vectors([place])[0], 3, (place,))[0]
+        assert [one["node"] for one in found] == folder.names(expected)
+        assert json.loads(get("/parents?node=n17")[1])["parents"] == folder.names(folder.parents(place))
+        assert "<html" in get("/")[1]
+        for question in ("/neighbors", "/neighbors?node=nobody", "/neighbors?node=n1&k=many"):
+            assert get(question)[0] == 400

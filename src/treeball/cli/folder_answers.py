@@ -11,6 +11,7 @@ from .folder import rows_of
 
 if TYPE_CHECKING:
     from ..scale.folder import ModelFolder
+    from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
 
 _OF_TWO = ("is-ancestor", "common-ancestor", "path")
@@ -184,4 +185,35 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
         say(f"added {done.added:,} leaves to {path}")
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
+    return 0
+
+
+def serve_folder(path: Path, settings: ServeSettings) -> int:
+    """Answer over HTTP, to this machine, until Ctrl-C."""
+    from dataclasses import fields
+
+    from ..interruption import answered
+    from ..scale.folder import ModelFolder
+    from ..scale.serve import application
+    from ..web.local import LocalServer
+
+    for field in fields(settings):
+        if (
+            field.name not in ("port", "max_k")
+            and getattr(settings, field.name) != field.default
+            and field.name != "cors"
+        ):
+            raise InputError(
+                f"a model folder is served to this machine alone: leave out --{field.name.replace('_', '-')}"
+            )
+    if settings.cors:
+        raise InputError("a model folder is served to this machine alone: leave out --cors")
+    folder = ModelFolder(path)
+    with LocalServer(application(folder, max_k=settings.max_k), settings.port, what="the service") as server:
+        say(f"serving {server.address}  (Ctrl-C ends)")
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            answered()
+            say("stopped")
     return 0

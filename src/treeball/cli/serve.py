@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ..service.settings import ServeSettings
 from .console import say
+from .folder_answers import serve_folder
 
 
 def serve(
@@ -23,8 +24,12 @@ def serve(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file that treeball fit wrote; a model folder is served to this machine, with --port and --max-k alone.
     """
+    from ..scale.layout import is_folder
+
+    if is_folder(model):
+        return serve_folder(model, settings)
     from ..service.run import serve as run
 
     run(model, settings, say)

@@ -32,13 +32,15 @@ def view(
     column: str | None = None,
     objective: Objective | None = None,
     threads: int = 0,
+    most: int | None = None,
+    below: str | None = None,
 ) -> int:
     """Walk through a model in the browser: one HTML file that needs no network.
 
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file or folder that treeball fit wrote; of a folder the upper levels are shown.
     html
         Page to write; by default the name of the model with the ending .html, in the current directory.
     png
@@ -60,9 +62,12 @@ def view(
         Rank a node's parents or all its ancestors; by default what the model was trained for.
     threads
         Workers; 0 uses all cores.
+    most
+        Of a model folder, show so many nodes, level by level; 5,000 by default.
+    below
+        Of a model folder, show what is below this node.
     """
     from ..io.atomic import atomic_write, require_writable
-    from ..io.model_file import load
     from ..report.table import read_column
 
     if column is not None and table is None:
@@ -73,7 +78,7 @@ def view(
         require_writable(output, model, *([table] if table else []))
     if png is not None:
         _require_png(png)
-    embedding = load(model)
+    embedding = _model(model, most, below)
     chosen = None if table is None else read_column(table, column, embedding.hierarchy)
     if chosen is not None:
         say(f"column {chosen.name!r}: {chosen.matched:,} of {len(embedding):,} nodes have a row")
@@ -94,6 +99,24 @@ def view(
     if wants_browser and target is not None:
         _open(target.resolve().as_uri())
     return 0
+
+
+def _model(model: Path, most: int | None, below: str | None) -> Embedding:
+    """The model of a file, or the upper levels of a folder."""
+    from ..io.model_file import load
+    from ..scale.layout import is_folder
+
+    if not is_folder(model):
+        if most is not None or below is not None:
+            raise InputError("--most and --below are for model folders: a model file is shown whole")
+        return load(model)
+    from ..scale.folder import ModelFolder
+    from ..scale.upper import upper_levels
+
+    folder = ModelFolder(model)
+    embedding = upper_levels(folder, 5000 if most is None else most, below)
+    say(f"{len(embedding):,} of {len(folder):,} nodes; --most shows more, --below NODE what is below a node")
+    return embedding
 
 
 def _require_png(path: Path) -> None:

@@ -1,0 +1,83 @@
+"""A model folder over HTTP, for this machine: neighbours and relatives as JSON, and a page of the upper levels."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ..errors import InputError
+from ..report.browser import make_page
+from ..web.answers import html_response
+from .folder import ModelFolder
+from .nearest import nearest
+from .upper import upper_levels
+
+__all__ = ["application"]
+
+
+def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Starlette:
+    """What answers; a question is GET with the parameter ``node``, a refusal has one sentence."""
+    one_at_a_time = threading.Lock()
+    page: list[bytes] = []
+
+    def asked(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
+        def respond(request: Request) -> Response:
+            try:
+                with one_at_a_time:  # Parquet files are read at one place at a time
+                    return JSONResponse(answer(request))
+            except InputError as error:
+                return JSONResponse({"error": str(error)}, 400)
+
+        return respond
+
+    def node(request: Request) -> int:
+        name = request.query_params.get("node")
+        if not name:
+            raise InputError("the parameter node is missing: ask as in /neighbors?node=NAME")
+        return folder.find(name)
+
+    def neighbors(request: Request) -> dict[str, Any]:
+        wanted = request.query_params.get("k", "10")
+        if not wanted.isdecimal() or not 1 <= int(wanted) <= max_k:
+            raise InputError(f"k is {wanted[:20]!r}: give a number from 1 to {max_k}")
+        place = node(request)
+        places, distances, _ = nearest(folder, folder.vectors([place])[0], int(wanted), (place,))
+        found = zip(folder.names(places), distances.tolist(), strict=True)
+        return {"node": request.query_params["node"], "neighbors": [{"node": a, "distance": d} for a, d in found]}
+
+    def relatives(which: str) -> Callable[[Request], dict[str, Any]]:
+        def answer(request: Request) -> dict[str, Any]:
+            found = getattr(folder, which)(node(request))
+            return {"node": request.query_params["node"], which: folder.names(found[:max_k]), "count": len(found)}
+
+        return answer
+
+    def info(_: Request) -> dict[str, Any]:
+        return {name: value for name, value in folder.manifest.items() if name not in ("cuts", "shards", "added")}
+
+    def vector(request: Request) -> dict[str, Any]:
+        return {"node": request.query_params.get("node"), "vector": folder.vectors([node(request)])[0].tolist()}
+
+    def browse(_: Request) -> Response:
+        try:
+            with one_at_a_time:
+                if not page:
+                    page.append(make_page(upper_levels(folder, most), title=folder.path.name).encode())
+        except InputError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        return html_response(page[0])
+
+    routes = [
+        Route("/", browse),
+        Route("/info", asked(info)),
+        Route("/neighbors", asked(neighbors)),
+        Route("/vector", asked(vector)),
+        *(Route(f"/{which}", asked(relatives(which))) for which in ("parents", "children", "ancestors")),
+    ]
+    return Starlette(routes=routes)
