@@ -1,7 +1,7 @@
 """python benchmarks/scale_workers.py EDGES --folder FOLDER [--workers 1 2 4]
 
 One hierarchy, by the single-machine path and as a model folder by local processes and by Ray with several numbers of
-workers: seconds, MAP, ill pairs, whether all shards are the same bytes, and the ratio of times. EDGES is child TAB parent.
+workers: seconds, MAP, ill pairs, whether all shards are the same bytes, the ratio of times. EDGES: child TAB parent.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import pyarrow.parquet as pq
 def edges_of(source: Path, folder: Path) -> str:
     """The edges as Parquet; -> a pattern that finds them."""
     folder.mkdir(parents=True, exist_ok=True)
-    opened = gzip.open(source, "rt", encoding="utf-8") if source.suffix == ".gz" else source.open(encoding="utf-8")
-    with opened as lines:
+    with (
+        gzip.open(source, "rt", encoding="utf-8") if source.suffix == ".gz" else source.open(encoding="utf-8") as lines
+    ):
         rows = [line.rstrip("\n").split("\t")[:2] for line in lines if "\t" in line and not line.startswith("#")]
     table = pa.table({"child": [row[0] for row in rows], "parent": [row[1] for row in rows]})
     pq.write_table(table, folder / "edges.parquet")
