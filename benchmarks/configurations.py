@@ -28,6 +28,7 @@ import treeball
 from treeball import Embedding, Hierarchy
 from treeball.embedding import Provenance
 from treeball.errors import TreeballError
+from treeball.geometry.spaces import BALL
 from treeball.methods.registry import find, method_names
 from treeball.methods.settings import EpochSettings
 
@@ -107,11 +108,18 @@ def random_settings(rng: np.random.Generator) -> dict[str, Any]:
     return given
 
 
+def distances(embedding: Embedding) -> Any:
+    """All distances (n, n); of points of the hyperboloid those in the ball, where they are ranked, more coarsely."""
+    points = embedding.ball() if embedding.space.is_hyperbolic else embedding.vectors
+    space = BALL if embedding.space.is_hyperbolic else embedding.space
+    return space.distance(points[:, None], points[None])
+
+
 def naive_scores(embedding: Embedding, objective: str) -> tuple[float, float, float, int]:
     """MAP, mean rank, hits@1 and ill pairs by their definitions, from distances; ties at one part in 10^9."""
     hierarchy = embedding.hierarchy
     nodes = np.arange(len(embedding))
-    far = embedding.distances_between(nodes[:, None], nodes)
+    far = distances(embedding)
     above = _positives(hierarchy, objective)
     precisions, ranks, hits, ill = [], [], [], 0
     for node in nodes:
@@ -148,8 +156,7 @@ def _positives(hierarchy: Hierarchy, objective: str) -> list[set[int]]:
 
 def nearly_tied(embedding: Embedding) -> bool:
     """Whether some distances differ by about as much as ties do, so that rounding decides what ties."""
-    nodes = np.arange(len(embedding))
-    far = np.sort(embedding.distances_between(nodes[:, None], nodes), axis=1)
+    far = np.sort(distances(embedding), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.abs(far[:, :, None] / far[:, None, :] - 1.0)
     return bool(((gap > 0.2 * TIE) & (gap < 5.0 * TIE)).any())
