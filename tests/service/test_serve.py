@@ -33,6 +33,7 @@ from treeball.service.settings import ServeSettings
 
 pytest.importorskip("pydantic")
 
+from treeball.engine.cpu.search_tree import SearchTree
 from treeball.service.mapped import open_mapped, write_mapped
 from treeball.service.run import mapped_app, prepare
 
@@ -318,6 +319,7 @@ def test_a_mapped_model_is_the_same_and_holds_no_copy(kind, tmp_path):
     assert mapped.hierarchy.virtual_root == embedding.hierarchy.virtual_root
     assert np.array_equal(mapped.reach, embedding.reach)
     arrays = [mapped.vectors, mapped.reach, mapped.hierarchy.parent_idx, mapped.read_back().child_ptr]
+    assert isinstance(mapped.search_tree, SearchTree)
     arrays += mapped.search_tree._tree
     for array in arrays:
         assert type(array) is np.ndarray

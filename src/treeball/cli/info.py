@@ -85,6 +85,7 @@ def _shape_rows(hierarchy: Hierarchy) -> list[tuple[str, str]]:
 
 
 def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
+    from ..embedding._precise import loss_of_rounding
     from ..evaluation import Certificate
 
     made = embedding.provenance
@@ -99,6 +100,8 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
         ("input", f"{source.get('source', 'unknown')}  sha256 {source.get('sha256') or 'unknown'}"),
         ("largest radius", f"{embedding.radii().max():.2f}"),
     ]
+    if embedding.precise is not None:
+        rows.insert(1, ("precision", _precision_text(loss_of_rounding(embedding.precise, embedding.vectors))))
     if made.clamped.at_radius is not None:
         rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
     scores = made.scores
@@ -110,6 +113,12 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     return rows + _capacity_rows(embedding, certificate is not None) + _shape_rows(embedding.hierarchy)
 
 
+def _precision_text(lost: dict[str, Any]) -> str:
+    text = f"{lost['terms']} terms a coordinate, good to radius {lost['carries_radius']:.1f}; the plain vectors are "
+    held, at = lost["vectors_held"], lost["vector_held_at_radius"]
+    return text + (f"rounded, {count(held, 'node')} held at radius {at:g}" if held else "rounded")
+
+
 def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str]]:
     """Which inner nodes have more children than the lower bound allows within their k-th nearest node.
 
@@ -119,9 +128,10 @@ def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str
     from ..methods.sufficiency import sufficiency
     from ..workers import available_cores
 
-    if not embedding.space.is_hyperbolic:
+    # The bounds are looked at in plain vectors, which rounding has moved where there are several terms.
+    if not embedding.space.is_hyperbolic or embedding.precise is not None:
         return []
-    ball, _ = embedding.ranking_coordinates()
+    ball = embedding.ball()
     found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
     if certified:
         beyond, looked_at = int(found.lacking.sum()), count(found.nodes.size, "inner node")

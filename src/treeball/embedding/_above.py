@@ -64,7 +64,7 @@ def top_of(embedding: Embedding) -> int:
     if embedding.hierarchy.virtual_root is not None:
         return embedding.hierarchy.virtual_root
     candidates = np.flatnonzero(embedding.reach == 0.0)
-    return int(candidates[np.argmin(embedding.space.radius(embedding.vectors[candidates]))])
+    return int(candidates[np.argmin(embedding.radii_of(candidates))])
 
 
 class Above:

@@ -137,7 +137,7 @@ def is_ancestor(
         score = holds.astype(np.float64)
     else:
         holds = _has_ancestors(embedding, above, below)
-        radius_above, radius_below = (embedding.space.radius(embedding.vectors[codes]) for codes in (above, below))
+        radius_above, radius_below = (embedding.radii_of(codes) for codes in (above, below))
         detour = embedding.distances_between(below, above) + radius_above - radius_below
         score = np.where(above == below, 0.0, np.exp(-np.maximum(detour, 0.0)))
     return [Ancestry(*pair) for pair in zip(holds.tolist(), score.tolist(), strict=True)]

@@ -15,19 +15,22 @@ from numpy.typing import NDArray
 from ..checks import require_choice, require_whole
 from ..engine import DEVICES, Device
 from ..errors import InputError
+from ..geometry import half_space
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
 from ..hierarchy.labels import Labels
 from ..hierarchy.names import Names
 from ..limits import UNIT_ROUNDOFF
 from ..nearest import search_tree
-from ..types import Floats, Geometry, Objective
+from ..types import Floats, Geometry, Ints, Objective
+from . import _precise
 from ._provenance import Provenance
 from ._questions import Questions
 from ._suggest_parent import Suggestion, suggest_parent
 
 if TYPE_CHECKING:
     from ..engine.cpu.search_tree import SearchTree
+    from ..engine.cpu.term_search import TermSearch
     from ..evaluation import Comparison, Evaluation
     from ..evaluation.scores import Score
     from ..io.vectors import Export
@@ -52,6 +55,9 @@ class Embedding(Questions):
         What made the vectors: method, objective, all settings, seed, version, input and its SHA-256, scores.
     spare : float64 (n, some) or None
         Coordinates beyond the dimensions that an unfinished training has for a while; only resuming needs them.
+    precise : float64 (terms, n, dim) or None
+        Coordinates of 2 or 4 terms in the half-space, see :mod:`treeball.geometry.half_space`; `vectors` are what they
+        round to. Distances, ranks and neighbours come from them where they are there.
     reach : float64 (n,)
         The positives of node i (its parents or all its ancestors, by the objective) are the nodes at most ``reach[i]``
         far from it, where no pair is ill; see :attr:`reach`. Computed on first use unless given.
@@ -66,6 +72,7 @@ class Embedding(Questions):
         *,
         spare: Floats | None = None,
         reach: Floats | None = None,
+        precise: Floats | None = None,
     ) -> None:
         space = space_of(geometry)
         roundoff = _roundoff(vectors)
@@ -86,6 +93,7 @@ class Embedding(Questions):
         if not isinstance(self.provenance, Provenance):
             raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
         self.spare = None if spare is None else np.array(spare, np.float64)
+        self.precise = None if precise is None else _precise.checked(precise, vectors.shape, space.name)
         self._evaluations: dict[Objective, Evaluation] = {}
         if reach is not None:
             self.reach = _checked_reach(reach, hierarchy)
@@ -101,6 +109,25 @@ class Embedding(Questions):
     def geometry(self) -> Geometry:
         """Name of its space: ``"poincare"``, ``"lorentz"``, ``"half-space"`` or ``"euclidean"``."""
         return self.space.name
+
+    @property
+    def precision(self) -> int:
+        """How many float64 each coordinate is the sum of: 1, or 2 or 4 where there are `precise` ones."""
+        return 1 if self.precise is None else len(self.precise)
+
+    def rounded(self) -> Embedding:
+        """The plain vectors alone, without what more terms hold; itself if there are none."""
+        if self.precise is None:
+            return self
+        return Embedding(self.vectors, self.hierarchy, self.geometry, self.provenance.without_scores())
+
+    def require_one_term(self, who: str) -> None:
+        """Refuse coordinates of several terms in one sentence that begins with `who`."""
+        if self.precise is not None:
+            raise InputError(
+                f"{who} works on coordinates of one term, and these have {self.precision}: round them first, "
+                "with  treeball export MODEL -o plain.parquet"
+            )
 
     @property
     def objective(self) -> Objective:
@@ -154,6 +181,8 @@ class Embedding(Questions):
     def distances_between(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
         """Distances of pairs of nodes given by their codes, which broadcast."""
         first, second = np.broadcast_arrays(first, second)
+        if self.precise is not None:
+            return _precise.distances(self.precise, first.ravel(), second.ravel()).reshape(first.shape)
         result = np.empty(first.size)
         # A block at a time: millions of pairs would else be copied, vectors and all, at once.
         step = max(1, _NUMBERS_AT_ONCE // self.vectors.shape[1])
@@ -167,7 +196,7 @@ class Embedding(Questions):
         return self.space.to_ball(self.vectors)
 
     @cached_property
-    def search_tree(self) -> SearchTree:
+    def search_tree(self) -> SearchTree | TermSearch:
         """Exact index over all nodes, built on first use; a virtual root is in it."""
         return search_tree(*self.ranking_coordinates())
 
@@ -190,7 +219,8 @@ class Embedding(Questions):
         """The reach if it is known or soon computed; None for what is large and has several positives a node."""
         from ..evaluation import EXACT_UP_TO_NODES
 
-        has_one_positive = self.hierarchy.is_tree and self.objective == "parents"
+        # Coordinates of several terms are compared all with all.
+        has_one_positive = self.hierarchy.is_tree and self.objective == "parents" and self.precise is None
         return self.reach if has_one_positive or len(self) <= EXACT_UP_TO_NODES else self.known_reach()
 
     @property
@@ -219,13 +249,26 @@ class Embedding(Questions):
 
     def radii(self) -> Floats:
         """Distance of every node from the origin, (n,)."""
-        return self.space.radius(self.vectors)
+        return self.space.radius(self.vectors) if self.precise is None else _precise.radii(self.precise)
+
+    def radii_of(self, codes: Ints) -> Floats:
+        """Distances of some nodes from the origin, (m,)."""
+        if self.precise is not None:
+            return _precise.radii(self.precise, codes)
+        return self.space.radius(self.vectors[codes])
 
     def _distances_from(self, code: int) -> Floats:
+        if self.precise is not None:
+            return self.distances_between(np.array([code]), np.arange(len(self)))
         return self.space.distance(self.vectors[code], self.vectors)
 
     def ranking_coordinates(self) -> tuple[Floats, Floats]:
-        """Coordinates x (n, d) and factors f (n,) such that ``|x_u - x_v|^2 f_v`` orders v like the distance from u."""
+        """Coordinates x (n, d) and factors f (n,) such that ``|x_u - x_v|^2 f_v`` orders v like the distance from u.
+
+        Those of several terms are x (terms, n, d).
+        """
+        if self.precise is not None:
+            return half_space.ranking_coordinates(self.precise)
         return self.space.ranking_coordinates(self.vectors)
 
     def with_provenance(self, provenance: Provenance) -> Embedding:

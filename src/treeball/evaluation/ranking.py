@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..engine import Device, Engine, choose
 from ..engine.cpu.engine import CpuEngine
 from ..engine.cpu.search_tree import SearchTree
+from ..engine.cpu.term_search import TermSearch
 from ..geometry.spaces import BALL, Space
 from ..hierarchy import Hierarchy
 from ..nearest import ranked_distances, search_tree
@@ -136,7 +137,7 @@ def rank(
 
     Parameters
     ----------
-    coordinates : float64 (n, d)
+    coordinates : float64 (n, d), or (terms, n, d)
     factor : float64 (n,)
         ``|u-v|^2 * factor[v]`` must order the nodes v like their distance from u: 1/(1-|v|^2) in the Poincare ball,
         1 in Euclidean space.
@@ -153,11 +154,18 @@ def rank(
     with_positives = np.flatnonzero(np.diff(positives[0])).astype(np.int64)
     wanted = min(sample or with_positives.size, with_positives.size)
     is_large = len(factor) > EXACT_UP_TO_NODES
-    tree, seconds = None, math.inf
-    # Ancestors include the root, far from nearly every node: there is next to nothing beyond it to pass over.
-    if device != "cuda" and objective == "parents" and len(factor) >= _TREE_FROM_NODES and wanted >= _TREE_FROM_SOURCES:
+    tree: SearchTree | TermSearch | None = None
+    seconds = math.inf
+    # Coordinates of several terms are compared by the processor. Ancestors include the root, far from nearly every
+    # node: there is next to nothing beyond it to pass over.
+    has_terms = coordinates.ndim == 3
+    if has_terms:
+        tree = search_tree(coordinates, factor)
+    elif (
+        device != "cuda" and objective == "parents" and len(factor) >= _TREE_FROM_NODES and wanted >= _TREE_FROM_SOURCES
+    ):
         tree, seconds = _tried_tree(coordinates, factor, with_positives, positives, threads)
-    engine = _engine(device, wanted * coordinates.size)
+    engine = CpuEngine() if has_terms else _engine(device, wanted * coordinates.size)
     if engine.name != "cpu" and (tree is not None or (is_large and sample is None)):
         on_card = _tried_card(engine, coordinates, factor, with_positives, positives)
         if device == "cuda" or on_card < seconds:
@@ -195,7 +203,7 @@ def _tried_tree(
     The poorer an embedding, the more nodes are nearer than a positive, and each of them must be counted: some nodes,
     always the same, are ranked on trial.
     """
-    tree = search_tree(coordinates, factor)
+    tree = SearchTree(coordinates, factor)
     pilot = np.random.default_rng(0).choice(with_positives, min(with_positives.size, _PILOT_SOURCES), replace=False)
     tree.rank(pilot[:1], *positives_of(pilot[:1], positives), threads=threads)  # compiles
     started = time.perf_counter()

@@ -3,6 +3,10 @@
 The columns of the hierarchy are those of `model_columns`. The column ``reach`` is left out where it is not known, as in
 a checkpoint, and files of earlier versions have none: it is computed when it is first asked for. Since format 3 the
 metadata also have a SHA-256 of all of it, see `model_hash`.
+
+Coordinates of several terms are in the column ``half_space``: rows of (dim - 1) terms + 1 numbers, the terms of each
+coordinate beside each other and the height last. The column ``vector`` then holds what they round to, and the metadata
+say under ``precision`` what that loses.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..embedding import Embedding, Provenance
+from ..embedding._precise import loss_of_rounding
+from ..engine.cpu.term_search import packed, unpacked
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
@@ -35,7 +41,7 @@ FORMAT_VERSION = 3
 _FIRST_WITH_HASH = 3
 _COPIES = 2  # of the table, besides itself, while a model is made of it
 # What the metadata say of the file itself; the rest is the provenance.
-_OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root")
+_OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root", "precision")
 _REMEDY = "restore it or make a model with  treeball fit FILE -o MODEL"
 
 
@@ -60,6 +66,11 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
     if embedding.spare is not None:
         spare = embedding.spare
         columns["spare"] = pa.FixedSizeListArray.from_arrays(pa.array(spare.reshape(-1)), spare.shape[1])
+    precision = None
+    if embedding.precise is not None:
+        rows = packed(embedding.precise)
+        columns["half_space"] = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+        precision = loss_of_rounding(embedding.precise, embedding.vectors)
     reach = embedding.known_reach()
     if reach is not None:
         columns["reach"] = pa.array(reach)
@@ -72,6 +83,8 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
         "names": _kind(hierarchy),
         "virtual_root": None if hierarchy.virtual_root is None else str(hierarchy.names[hierarchy.virtual_root]),
     }
+    if precision is not None:
+        description["precision"] = precision
     text = json.dumps(json_value(description), sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
     table = pa.table(columns)
     return table.replace_schema_metadata({METADATA_KEY: text, HASH_KEY: content_hash(table, text).encode()})
@@ -196,10 +209,22 @@ def _embedding(table: pa.Table, description: dict[str, Any]) -> Embedding:
     reach = table["reach"].to_numpy() if "reach" in table.column_names else None
     made_by = Provenance.from_dict(record)
     vectors = rows_of(table, "vector")
-    embedding = Embedding(vectors, hierarchy, description["geometry"], made_by, reach=reach, spare=spare)
+    precise = _precise_points(table, description) if "half_space" in table.column_names else None
+    embedding = Embedding(
+        vectors, hierarchy, description["geometry"], made_by, reach=reach, spare=spare, precise=precise
+    )
     if description.get("dim", embedding.dim) != embedding.dim:
         raise ValueError(f"the vectors have dimension {embedding.dim}, and the record says {description['dim']!r}")
     return embedding
+
+
+def _precise_points(table: pa.Table, description: dict[str, Any]) -> NDArray[np.float64]:
+    """The points of several terms, (terms, n, dim)."""
+    rows = rows_of(table, "half_space")
+    terms = description["precision"]["terms"]
+    if not isinstance(terms, int) or terms < 1 or (rows.shape[1] - 1) % terms:
+        raise ValueError(f"the column half_space has {rows.shape[1]} numbers a row, which are not of {terms!r} terms")
+    return unpacked(rows, terms)
 
 
 def _kind(hierarchy: Hierarchy) -> str:

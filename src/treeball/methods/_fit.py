@@ -145,6 +145,8 @@ def fit(
     embedding = _healed(run, min(most, ROUNDS), progress) if finished and settings.heal else run.embedding()
     if finished and choice.rivals and not run.has_noted("compared"):
         embedding = _best(embedding, choice, run)
+    if finished and not settings.epochs_to_train:
+        embedding = _explained(embedding, settings)
     if scores:
         with WorkProgress(silent=not progress) as work:
             work.begin("evaluating")
@@ -159,8 +161,10 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
     name = choice.settings.method
     for settings in choice.rivals:
         names = (name, settings.method)
-        if isinstance(settings, SoftmaxSettings):  # a second training is for what the first has left ill
-            names = (name, f"{settings.method} from random vectors")
+        # A second training, and more terms a coordinate, are for what the first has left ill.
+        terms = getattr(settings, "precision", 1)
+        if isinstance(settings, SoftmaxSettings) or terms > 1:
+            names = (name, f"{settings.method} " + (f"with {terms} terms" if terms > 1 else "from random vectors"))
             if not len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness):
                 continue
         try:
@@ -180,7 +184,7 @@ def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
             # The record of the other begins with what led to it.
             embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
         embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
-        if better and choice.settings.heal and not settings.heal:
+        if better and choice.settings.heal and not settings.heal and embedding.precise is None:
             embedding = heal(embedding, threads=settings.threads, device=settings.scored_on).embedding
     return embedding
 
@@ -228,7 +232,7 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
         return embedding.with_provenance(run.embedding().provenance)
     if _is_hopeless(embedding, settings):
         left = len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness)
-        run.note(f"not healed: {why_ill(run.hierarchy, settings, left)}")
+        run.note(f"not healed: {left:,} pairs are ill, too many for the room there is in {settings.dim} dimensions")
         return embedding.with_provenance(run.embedding().provenance)
     # Sums of several workers depend on how many there are.
     threads = 1 if settings.deterministic else settings.threads
@@ -240,10 +244,18 @@ def _healed(run: Run, rounds: int, progress: bool) -> Embedding:
             healing = heal(embedding, rounds=rounds, threads=threads, watch=watch, device=settings.scored_on)
     if healing.moved:
         run.note(healing.note, healing=healing.to_dict())
-    left = len(healing.after.illness)
-    if left and not settings.epochs_to_train:
-        run.note(why_ill(run.hierarchy, settings, left))
     return healing.embedding.with_provenance(run.embedding().provenance)
+
+
+def _explained(embedding: Embedding, settings: Settings) -> Embedding:
+    """The same with a sentence in its log on what a healed construction left ill, and why."""
+    if not settings.heal or len(embedding) > HEAL_UP_TO_NODES:
+        return embedding
+    left = len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness)
+    if not left:
+        return embedding
+    note = why_ill(embedding.hierarchy, settings, left, embedding.precision)
+    return embedding.with_provenance(embedding.provenance.with_log(note))
 
 
 def _is_hopeless(embedding: Embedding, settings: Settings) -> bool:

@@ -59,6 +59,7 @@ def heal(
         "heal moves nodes towards their parents, which would spoil the distances this model was made for: fit the "
         "hierarchy for the objective parents and heal that",
     )
+    embedding.require_one_term("heal")
     require_whole("rounds", rounds, 0)
     course = Course(embedding, rounds, threads, watch, device)
     given, before = course.vectors, course.scores

@@ -213,6 +213,7 @@ def _require_fit_to_insert(embedding: Embedding, heal_ill: bool) -> None:
             "insert places new nodes next to their parents, not to scale: add them to the hierarchy and fit it again "
             "with --objective distances"
         )
+    embedding.require_one_term("insert")
     if heal_ill and embedding.objective == "ancestors":
         raise InputError(
             "insert does not heal an embedding made for the objective ancestors: insert without it, and heal the "

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..embedding import Embedding
 from ..engine.cpu.search_tree import SearchTree
+from ..engine.cpu.term_search import TermSearch
 from ..geometry import poincare
 from ..geometry.spaces import BALL
 from ..hierarchy import Hierarchy
@@ -29,7 +30,7 @@ def ill_among(embedding: Embedding, loose: Mask, threads: int) -> Ints:
     return np.asarray(nodes[np.maximum.reduceat(ranks, ptr[:-1]) > 1])
 
 
-def _ranks(tree: SearchTree, hierarchy: Hierarchy, nodes: Ints, threads: int) -> tuple[Ints, Ints]:
+def _ranks(tree: SearchTree | TermSearch, hierarchy: Hierarchy, nodes: Ints, threads: int) -> tuple[Ints, Ints]:
     """Ranks of the parents of `nodes`, each of which has one, and pointers into them."""
     all_ptr, all_idx = hierarchy.positives("parents")
     counts = np.diff(all_ptr)[nodes]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..checks import require
+from ..geometry.terms import TERMS
 from ..hierarchy import Hierarchy
 from .dimension import smallest_dimension, smallest_trained_dimension
 from .fit_settings import settings_of
@@ -30,6 +31,8 @@ LEAST_EPOCHS = 100
 SMALL_EPOCHS, SMALL_OVER_NODES = 4000, 2_000_000
 # Up to so many nodes the training has a second start, if need be.
 TRIED_TWICE = 2_000
+# Up to so many nodes a construction that leaves pairs ill is tried with more terms a coordinate.
+MORE_TERMS_UP_TO_NODES = 150_000
 # A hierarchy lists a part of its closure when so many of the pairs that its edges imply are edges, too.
 LISTED_SHARE = 0.2
 
@@ -70,7 +73,9 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = 
                 hierarchy, lambda dim: _choose(hierarchy, name, {**asked, "dim": dim}).settings, progress=progress
             )
         else:
-            found = smallest_dimension(hierarchy, asked.get("seed", 0), asked.get("threads", 0))
+            found = smallest_dimension(
+                hierarchy, asked.get("seed", 0), asked.get("threads", 0), terms=asked.get("precision", 1)
+            )
         asked["dim"] = found.dim
         notes.append(found.note)
     choice = _choose(hierarchy, name, asked)
@@ -110,12 +115,24 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
         settings = _softmax(hierarchy, given)
         return Choice(settings, [why], (rival, *_second_start(hierarchy, given, settings)))
-    settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=True)
+    terms = given.get("precision", 1)
+    settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=terms == 1)
     how = "construct, then heal" if settings.heal else "construct"
+    how += f" with {terms} terms a coordinate" if terms > 1 else ""
     reason = f"auto: {how}: {shape} needs no training for the objective parents"
     if not hierarchy.is_tree:
         reason = f"auto: {how}: {shape}; a node with several parents is placed by the one with the most ancestors"
-    return Choice(settings, [reason])
+    return Choice(settings, [reason], _more_terms(hierarchy, given, settings))
+
+
+def _more_terms(hierarchy: Hierarchy, given: Mapping[str, Any], settings: Settings) -> tuple[Settings, ...]:
+    """The same construction with coordinates of more terms, to be tried where the first leaves pairs ill.
+
+    Not where the precision was set, and not of so many nodes that comparing all with all takes long.
+    """
+    if "precision" in given or not hierarchy.is_tree or hierarchy.n_nodes > MORE_TERMS_UP_TO_NODES:
+        return ()
+    return tuple(settings.replace(heal=False, precision=terms) for terms in TERMS[1:])
 
 
 def _listed_and_implied(hierarchy: Hierarchy) -> tuple[int, int]:

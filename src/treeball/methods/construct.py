@@ -27,10 +27,13 @@ from numpy.typing import NDArray
 
 from ..engine import choose
 from ..engine.cpu import placement
+from ..engine.cpu.half_space import place_children as place_in_half_space
 from ..evaluation.ranking import positives_of
+from ..geometry import half_space
 from ..geometry.capacity import radius_for_angle
 from ..geometry.directions import ordered_directions, smallest_angle
 from ..geometry.spaces import BALL
+from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LEAF_RADIUS, PLACED_RADIUS, margin_from_radius
 from ..nearest import search_tree
@@ -47,8 +50,8 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Construction", "Plan", "Scaffold", "candidate_plans", "construct"]
 
 
-# Inner nodes carry radius 30; leaves, whose place need not be as exact, may use the last bits.
-BUDGETS = (BALL_RADIUS, LEAF_RADIUS)
+# Inner nodes carry radius 30, and more in more terms; leaves, whose place need not be as exact, may use the last bits.
+LEAVES_BEYOND = LEAF_RADIUS - BALL_RADIUS
 # A first look at a candidate, and a closer one at all nodes if the first finds nobody ill; of more than ALL_NODES a
 # sample has to do, and as many ill ones in it as are GOOD_ENOUGH, for every other candidate costs seconds.
 GLANCE, ALL_NODES, SAMPLE, GOOD_ENOUGH = 400, 200_000, 4_000, 0.002
@@ -82,7 +85,7 @@ class Construction:
 
     Attributes
     ----------
-    vectors : float64 (n, dim)
+    vectors : float64 (n, dim), or (terms, n, dim), see `geometry.half_space`
     plan : the numbers they follow
     ill_share : share of the nodes looked at that are ill
     looked_at : how many nodes that is: all, or a sample
@@ -103,7 +106,7 @@ class Construction:
         found += f" of {self.looked_at:,} nodes looked at ill"
         return (
             f"constructed with edges up to {plan.longest:.3g} long, each at least {plan.growth:.4g} times the one "
-            f"above it, within radius {plan.budget:g}: {found} (plans tried: {self.tried})"
+            f"above it, within radius {plan.budget:.4g}: {found} (plans tried: {self.tried})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,8 +120,8 @@ class Scaffold:
     Of a DAG it is the tree of primary parents.
     """
 
-    def __init__(self, hierarchy: Hierarchy, dim: int, threads: int = 0) -> None:
-        self.hierarchy, self.dim, self.threads = hierarchy, dim, thread_count(threads)
+    def __init__(self, hierarchy: Hierarchy, dim: int, threads: int = 0, terms: int = 1) -> None:
+        self.hierarchy, self.dim, self.threads, self.terms = hierarchy, dim, thread_count(threads), terms
         self.order, self.parent = hierarchy.topological_order, hierarchy.primary_parent
         self.height = placement.heights(self.order, self.parent)
         # In the tree of primary parents: a DAG may have a shorter way to the root.
@@ -174,15 +177,24 @@ class Scaffold:
         return self.order[large[self.order]], preorder, begin[tops].astype(np.int64), end[tops].astype(np.int64)
 
     def place(self, plan: Plan) -> Floats:
-        """Vectors (n, dim) of the construction."""
+        """Vectors (n, dim) of the construction; with several terms, points (terms, n, dim) of the half-space."""
         n = self.hierarchy.n_nodes
         length = placement.edge_lengths(
             self.order, self.parent, self.height, plan.budget, plan.longest, math.log(plan.growth)
         )
         vectors = np.zeros((n, self.dim))
         norm = 1.0 - margin_from_radius(PLACED_RADIUS)
+        if self.terms > 1:
+            vectors = np.zeros((self.terms, n, self.dim))
+            vectors[:, self.hierarchy.root] = half_space.origin(self.dim, self.terms)
 
         def place(nodes: NDArray[np.int32]) -> None:
+            if self.terms > 1:
+                place_in_half_space(
+                    nodes, self.parent, self.depth, self.child_ptr, self.child_idx, length,
+                    self.fan_begin, self.fan_end, self.fan_cosine, self.rows, vectors,
+                )  # fmt: skip
+                return
             placement.place_children(
                 nodes, self.parent, self.depth, self.child_ptr, self.child_idx, length,
                 self.fan_begin, self.fan_end, self.fan_cosine, self.rows, norm, vectors,
@@ -203,6 +215,9 @@ class Scaffold:
         if not sources.size:
             return 0.0
         ptr, positives = positives_of(sources, self.hierarchy.positives("parents"))
+        if self.terms > 1:
+            tree = search_tree(*half_space.ranking_coordinates(vectors))
+            return float(np.mean(tree.ill(sources, ptr, positives, threads=self.threads)))
         # Of several parents, which only a DAG has, the construction can place a node next to one.
         if sources.size * len(vectors) > BRUTE_FORCE_PAIRS:
             tree = search_tree(*BALL.ranking_coordinates(vectors))
@@ -222,10 +237,10 @@ class Scaffold:
 
     def plans(self) -> Iterator[Plan]:
         """Candidates, the preferred first."""
-        return candidate_plans(int(self.height[self.hierarchy.root]), self.largest_need)
+        return candidate_plans(int(self.height[self.hierarchy.root]), self.largest_need, self.terms)
 
 
-def candidate_plans(height: int, largest_need: float) -> Iterator[Plan]:
+def candidate_plans(height: int, largest_need: float, terms: int = 1) -> Iterator[Plan]:
     """Plans for a tree of a height, whose largest fan needs edges of length `largest_need`; the preferred first."""
     height = max(1, height)
     shortest = max(1.0, 1.1 * largest_need)
@@ -235,7 +250,8 @@ def candidate_plans(height: int, largest_need: float) -> Iterator[Plan]:
         growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
     elif height > TALL:
         growths = [1.1, 1.05, 1.03, 1.01]
-    for budget in BUDGETS:
+    carried = carried_radius(terms)
+    for budget in (carried, carried + LEAVES_BEYOND):
         for growth in growths:
             longest = shortest
             while longest < budget:
@@ -244,7 +260,7 @@ def candidate_plans(height: int, largest_need: float) -> Iterator[Plan]:
             yield Plan(budget, budget, growth)
 
 
-def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0) -> Construction:
+def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0, terms: int = 1) -> Construction:
     """Embed a tree by construction; of a DAG, the tree of primary parents.
 
     Parameters
@@ -257,8 +273,10 @@ def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0
         Chooses the nodes that the search for a plan looks at; the same seed gives the same bytes.
     threads
         0 uses all cores.
+    terms
+        How many float64 each coordinate is the sum of: 1, 2 or 4.
     """
-    scaffold = Scaffold(hierarchy, dim, threads)
+    scaffold = Scaffold(hierarchy, dim, threads, terms)
     large = hierarchy.n_nodes > ALL_NODES
     glance, look = scaffold.sample(GLANCE, seed), scaffold.sample(SAMPLE if large else ALL_NODES, seed)
     best: Construction | None = None
@@ -284,8 +302,10 @@ def run_construct(run: Run) -> Iterator[Epochs]:
     if settings.objective == "distances":
         run_to_scale(run)
         return
-    made = construct(run.hierarchy, settings.dim, seed=settings.seed, threads=settings.threads)
-    run.vectors[:] = made.vectors
+    made = construct(
+        run.hierarchy, settings.dim, seed=settings.seed, threads=settings.threads, terms=settings.precision
+    )
+    run.take_construction(made.vectors)
     run.note(made.note, construction=made.to_dict())
     yield from ()
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
-from ..limits import BALL_RADIUS
 from .construct import construct
 from .progress import TrainingProgress
 from .registry import find
@@ -38,12 +38,14 @@ class Dimension:
         return note + (f"; ill {self.what}s: {costs}" if costs else "")
 
 
-def smallest_dimension(hierarchy: Hierarchy, seed: int = 0, threads: int = 0, above: int = 1) -> Dimension:
-    """The smallest dimension `above` another in which the construction leaves no ill node within float64's radius."""
+def smallest_dimension(
+    hierarchy: Hierarchy, seed: int = 0, threads: int = 0, above: int = 1, terms: int = 1
+) -> Dimension:
+    """The smallest dimension `above` another in which the construction leaves no ill node within what terms carry."""
     lower: dict[int, float] = {}
     share = 1.0
     for dim in (dim for dim in DIMENSIONS if dim > above):
-        share = construct(hierarchy, dim, seed=seed, threads=threads).ill_share
+        share = construct(hierarchy, dim, seed=seed, threads=threads, terms=terms).ill_share
         if not share:
             return Dimension(dim, lower)
         lower[dim] = share
@@ -87,16 +89,16 @@ def smallest_trained_dimension(
     return Dimension(DIMENSIONS[low], lower, f"training of {epochs:,} epochs", "pair")
 
 
-def why_ill(hierarchy: Hierarchy, settings: Settings, ill: int) -> str:
+def why_ill(hierarchy: Hierarchy, settings: Settings, ill: int, terms: int = 1) -> str:
     """A sentence on the pairs that construction and healing left ill: what stands in the way, and what would do."""
     pairs = "1 pair stays" if ill == 1 else f"{ill:,} pairs stay"
-    reason = (
-        f"{pairs} ill: float64 carries a radius of about {BALL_RADIUS:g}, and {settings.dim} dimensions have no room"
-    )
+    carrier = "float64 carries" if terms == 1 else f"{terms} terms a coordinate carry"
+    radius = f"a radius of about {carried_radius(terms):.0f}"
+    reason = f"{pairs} ill: {carrier} {radius}, and {settings.dim} dimensions have no room"
     if not hierarchy.is_tree:
         return f"{pairs} ill; a construction follows one parent of a node, the training softmax has room for several"
     try:
-        found = smallest_dimension(hierarchy, settings.seed, settings.threads, above=settings.dim)
+        found = smallest_dimension(hierarchy, settings.seed, settings.threads, above=settings.dim, terms=terms)
     except InputError:
         return f"{reason} for them within it; no dimension up to {DIMENSIONS[-1]} has"
     return f"{reason} for them within it; --dim {found.dim} would do"

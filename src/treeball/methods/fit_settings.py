@@ -17,6 +17,7 @@ from ..types import Device, Objective
 from .settings import (
     BurnInNegatives,
     ClosureReading,
+    ConstructSettings,
     GeometryAwareSettings,
     Init,
     Settings,
@@ -88,6 +89,9 @@ class FitSettings:
         Largest distance from the origin, in hyperbolic units; vectors beyond it are clamped and counted. By default
         12.2, the limit of the published trainers, for their methods and softmax, and 30, what float64 carries, for the
         others.
+    precision
+        How many float64 each coordinate is the sum of, in construct and sarkar: 1, 2 or 4, which carry radius 30, 66
+        and 140. auto takes more than 1 where that leaves no ill pair in a dimension in which 1 does.
     heal
         Move what is ill after the construction or the training; auto does.
     eta_tc
@@ -142,6 +146,7 @@ class FitSettings:
     init_scale: float | None = None
     init_radius: float | None = None
     max_radius: float | None = None
+    precision: Literal[1, 2, 4] | None = None
     heal: bool | None = None
     eta_tc: float | None = None
     n_tc: int | None = None
@@ -166,6 +171,8 @@ class FitSettings:
             require_known(str(self.method))
         if given.get("dim") == "auto":
             del given["dim"]
+        if "precision" in given:
+            ConstructSettings(method="fit", precision=given.pop("precision"))
         own = set(SoftmaxSettings.names()) - set(GeometryAwareSettings.names())
         SoftmaxSettings(method="fit", **{name: given.pop(name) for name in own & set(given)})
         if given.get("objective") == "distances":  # which no training takes, so that theirs would refuse it

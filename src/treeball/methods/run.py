@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..embedding import Clamped, Embedding, LogEntry, Provenance
+from ..geometry import half_space
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
 from ..types import Floats
@@ -47,6 +48,8 @@ class Run:
         Epochs after which someone wants to look, or 0.
     resumable
         Whether stopping here and resuming leads to the same end as going on.
+    precise : float64 (terms, n, dim) or None
+        Coordinates of several terms, of which the vectors are the rounded ones: see `geometry.half_space`.
     """
 
     hierarchy: Hierarchy
@@ -59,12 +62,20 @@ class Run:
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     pause_every: int = 0
     resumable: bool = True
+    precise: Floats | None = None
 
     @classmethod
     def begin(cls, hierarchy: Hierarchy, settings: Any) -> Run:
         """At the first epoch, all nodes at the origin: the method gives them their first places."""
         space = space_of(settings.space or find(settings.method).space)
         return cls(hierarchy, settings, np.tile(space.origin(settings.dim), (hierarchy.n_nodes, 1)))
+
+    def take_construction(self, vectors: Floats) -> None:
+        """Take the vectors of a construction: (n, dim), or points of several terms, which are rounded beside."""
+        if vectors.ndim == 3:
+            self.precise = vectors
+            vectors = half_space.rounded_to_ball(vectors)[0]
+        self.vectors[:] = vectors
 
     @property
     def space(self) -> Space:
@@ -118,4 +129,6 @@ class Run:
         )
         width = self.space.width(settings.dim)
         spare = self.vectors[:, width:] if self.vectors.shape[1] > width else None
-        return Embedding(self.vectors[:, :width], self.hierarchy, self.space.name, provenance, spare=spare)
+        return Embedding(
+            self.vectors[:, :width], self.hierarchy, self.space.name, provenance, spare=spare, precise=self.precise
+        )

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..geometry import poincare
+from ..geometry import half_space, poincare
 from ..geometry.directions import even_directions, smallest_angle
+from ..geometry.terms import TERMS, carried_radius
+from ..geometry.terms import bits as bits_of
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LARGEST_RADIUS
 from ..types import Floats, Ints
@@ -43,8 +45,9 @@ class SarkarResult:
 
     Attributes
     ----------
-    vectors : float64 (n, dim)
-        Points of the Poincaré ball in the order of the hierarchy's nodes; the root is the origin.
+    vectors : float64 (n, dim), or (terms, n, dim)
+        Points of the Poincaré ball in the order of the hierarchy's nodes; the root is the origin. With several terms,
+        points of the half-space, see :mod:`treeball.geometry.half_space`.
     scale
         Edge length τ that was used.
     scale_for_epsilon
@@ -54,7 +57,7 @@ class SarkarResult:
     bits_used
         Significand bits that coordinates need for `scale`.
     bits_available
-        53, those of float64.
+        53 for each term.
     clamped
         How many nodes were held at the largest radius; their edges are shorter than `scale`.
     note
@@ -81,8 +84,9 @@ def construct(
     *,
     scale: float | None = None,
     epsilon: float = 0.1,
-    max_radius: float = BALL_RADIUS,
+    max_radius: float | None = None,
     seed: int = 0,
+    terms: int = 1,
 ) -> SarkarResult:
     """Embed a tree with all edges of one length; of a DAG, the tree of primary parents.
 
@@ -98,17 +102,23 @@ def construct(
     epsilon
         Worst-case distortion allowed beyond 1, above 0 and at most 1.
     max_radius
-        Largest distance from the origin; nodes beyond it are held there and counted.
+        Largest distance from the origin, by default what the terms carry; nodes beyond it are held there and counted.
     seed
         Start of the repulsion that spreads more than 2 `dim` directions in three or more dimensions.
+    terms
+        How many float64 each coordinate is the sum of: 1, 2 or 4. With more than one no node is held anywhere.
     """
-    _check(dim, scale, epsilon, max_radius)
+    max_radius = carried_radius(terms) if max_radius is None else max_radius
+    _check(dim, scale, epsilon, max_radius, terms)
     children = _Children(hierarchy)
     depth = children.depth
     asked = scale_needed(children.narrowest_angle(dim, seed), epsilon)
     allowed = max_radius / max(depth, 1)
     used = min(asked, allowed) if scale is None else scale
-    vectors, clamped = _place(children, dim, used, max_radius, seed)
+    if terms == 1:
+        vectors, clamped = _place(children, dim, used, max_radius, seed)
+    else:
+        vectors, clamped = _place_in_half_space(children, dim, used, terms, seed), 0
     bits = bits_needed(depth, asked, epsilon, dim)
     if scale is not None:
         why = f"edges have the length {used:.4g} asked for"
@@ -118,7 +128,7 @@ def construct(
         why = f"edges have length {used:.4g}, the longest that keeps {depth} levels within radius {max_radius:g}"
     note = (
         f"{why}; distortion {1 + epsilon:g} is certain with length {asked:.4g} and coordinates of {bits:,} bits, "
-        f"and float64 has {FLOAT64_BITS}"
+        f"and float64 has {FLOAT64_BITS}" + (f", {terms} of them {bits_of(terms)}" if terms > 1 else "")
     )
     if clamped:
         note += f"; {clamped:,} nodes are held at radius {max_radius:g}"
@@ -128,7 +138,7 @@ def construct(
         scale_for_epsilon=asked,
         bits_needed=bits,
         bits_used=bits_needed(depth, used, epsilon, dim),
-        bits_available=FLOAT64_BITS,
+        bits_available=bits_of(terms),
         clamped=clamped,
         note=note + ".",
     )
@@ -225,15 +235,41 @@ def _place(children: _Children, dim: int, scale: float, max_radius: float, seed:
     return vectors, clamped
 
 
+def _place_in_half_space(children: _Children, dim: int, scale: float, terms: int, seed: int) -> Floats:
+    """Points (terms, n, dim)."""
+    points = np.zeros((terms, children.n, dim))
+    points[:, children.root] = half_space.origin(dim, terms)
+    for level in children.levels:
+        counts = children.counts[level]
+        for count in np.unique(counts):
+            step = max(1, _BLOCK // int(count * dim * terms))
+            alike = level[counts == count]
+            for begin in range(0, alike.size, step):
+                parents = alike[begin : begin + step]
+                back = None
+                if parents[0] != children.root:
+                    back = half_space.direction(points[:, parents], points[:, children.parent[parents]])
+                directions = _fans(back, int(count), dim, seed)
+                placed = half_space.put(points[:, parents, None], directions, np.full(directions.shape[:2], scale))
+                points[:, children.of(parents)] = placed.reshape(terms, -1, dim)
+    return points
+
+
 def _directions(children: _Children, vectors: Floats, parents: Ints, count: int, dim: int, seed: int) -> Floats:
     """Directions (m, count, dim) of the children, as seen from each of m nodes brought to the origin."""
     if parents[0] == children.root:
-        return even_directions(count, dim, seed)[None]
+        return _fans(None, count, dim, seed)
     back = poincare.recentre(vectors[children.parent[parents]], vectors[parents])
     # A node held at the rim may fall on its parent, which then has no direction: look towards the middle.
     lost = ~back.any(axis=1)
     back[lost] = -vectors[parents[lost]]
-    back /= np.linalg.norm(back, axis=1, keepdims=True)
+    return _fans(back / np.linalg.norm(back, axis=1, keepdims=True), count, dim, seed)
+
+
+def _fans(back: Floats | None, count: int, dim: int, seed: int) -> Floats:
+    """Directions (m, count, dim) of the children of m nodes whose parents are in the directions `back` (m, dim)."""
+    if back is None:
+        return even_directions(count, dim, seed)[None]
     fan = even_directions(count + 1, dim, seed)
     # The mirror that takes the fan's first point to the direction of the parent.
     normal = fan[0] - back
@@ -242,15 +278,16 @@ def _directions(children: _Children, vectors: Floats, parents: Ints, count: int,
     return np.asarray(fan[1:] - factor[:, :, None] * normal[:, None])
 
 
-def _check(dim: int, scale: float | None, epsilon: float, max_radius: float) -> None:
+def _check(dim: int, scale: float | None, epsilon: float, max_radius: float, terms: int) -> None:
+    if terms not in TERMS:
+        raise InputError(f"coordinates have 1, 2 or 4 terms, not {terms!r}")
     if dim < 2:
         raise InputError(f"dim must be at least 2, not {dim}: a tree cannot branch in one dimension")
     if not 0.0 < epsilon <= 1.0:
         raise InputError(f"epsilon must be above 0 and at most 1, not {epsilon}: the distortion allowed beyond 1")
-    if not 0.0 < max_radius <= LARGEST_RADIUS:
-        raise InputError(
-            f"max_radius must be above 0 and at most {LARGEST_RADIUS:g}, not {max_radius}: float64 ends there"
-        )
+    most = LARGEST_RADIUS - BALL_RADIUS + carried_radius(terms)
+    if not 0.0 < max_radius <= most:
+        raise InputError(f"max_radius must be above 0 and at most {most:g}, not {max_radius}: float64 ends there")
     if scale is not None and not 0.0 < scale <= max_radius:
         raise InputError(
             f"scale must be above 0 and at most max_radius ({max_radius:g}), not {scale}: use a shorter edge"
@@ -263,8 +300,10 @@ def run_sarkar(run: Run) -> Iterator[Epochs]:
     if settings.objective == "distances":
         run_to_scale(run, one_plan=True)
         return
-    made = construct(run.hierarchy, settings.dim, max_radius=settings.max_radius, seed=settings.seed)
-    run.vectors[:] = made.vectors
+    terms = settings.precision
+    radius = settings.max_radius if terms == 1 else None
+    made = construct(run.hierarchy, settings.dim, max_radius=radius, seed=settings.seed, terms=terms)
+    run.take_construction(made.vectors)
     run.clamped = made.clamped
     run.note(made.note, construction=made.to_dict())
     yield from ()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
+from ..geometry.terms import TERMS
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS
 from ..types import Device, Objective
 
@@ -136,7 +137,26 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class ConstructSettings(Settings):
-    """Of a construction, which has no more to set."""
+    """Of a construction.
+
+    Parameters
+    ----------
+    precision
+        How many float64 each coordinate is the sum of: 1, 2 or 4, which carry radius 30, 66 and 140.
+    """
+
+    precision: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            not isinstance(self.precision, bool) and self.precision in TERMS,
+            f"precision must be 1, 2 or 4 terms a coordinate, not {self.precision!r}",
+        )
+        require(
+            not (self.heal and self.precision > 1),
+            f"heal works on coordinates of one term, and precision is {self.precision}: leave one of them out",
+        )
 
     @property
     def space(self) -> str | None:
@@ -145,16 +165,19 @@ class ConstructSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SarkarSettings(Settings):
+class SarkarSettings(ConstructSettings):
     """Of the construction of Sala et al.
 
     Parameters
     ----------
     max_radius
-        Largest distance from the origin, in hyperbolic units; nodes beyond it are held there and counted.
+        Largest distance from the origin, in hyperbolic units; nodes beyond it are held there and counted. With more
+        terms it is what they carry.
     """
 
     max_radius: float = BALL_RADIUS
+
+    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {"max_radius": ("precision", 1)}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..engine.cpu.term_search import keys_of_pairs
 from ..types import Ints, Mask
 from .search import BLOCK, PLAIN_COMPARISONS, TREE_NEIGHBORS
 
@@ -66,6 +67,9 @@ def nearest_kept(embedding: Embedding, nodes: Ints, k: int, kept: Kept) -> list[
 
 def _nearest_of(embedding: Embedding, node: int, k: int, others: Ints) -> Ints:
     """The k nearest of the `others`, which are ascending, by comparison with each."""
+    if embedding.precise is not None:
+        keys = keys_of_pairs(*embedding.ranking_coordinates(), np.full(others.size, node), others)
+        return np.asarray(others[np.argsort(keys, kind="stable")][:k])
     points, factor = embedding.space.ranking_coordinates(embedding.vectors[others])
     own, _ = embedding.space.ranking_coordinates(embedding.vectors[[node]])
     keys = np.square(points - own).sum(axis=1) * factor

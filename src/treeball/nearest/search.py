@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.cpu.search_tree import SearchTree
+from ..engine.cpu.term_search import TermSearch, keys_of_pairs
 from ..geometry.spaces import Space
 from ..types import Floats, Ints
 
@@ -30,9 +31,12 @@ BLOCK = 1 << 21
 _FIRST_WITHIN, _MORE_WITHIN = 2, 4
 
 
-def search_tree(coordinates: Floats, factor: Floats) -> SearchTree:
-    """An exact index over points; see :meth:`treeball.geometry.spaces.Space.ranking_coordinates`."""
-    return SearchTree(coordinates, factor)
+def search_tree(coordinates: Floats, factor: Floats) -> SearchTree | TermSearch:
+    """An exact index over points; see :meth:`treeball.geometry.spaces.Space.ranking_coordinates`.
+
+    Coordinates of several terms, (terms, n, d), are compared with all.
+    """
+    return TermSearch(coordinates, factor) if coordinates.ndim == 3 else SearchTree(coordinates, factor)
 
 
 def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bool = False) -> Ints:
@@ -43,7 +47,7 @@ def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bo
     root = None if virtual_root else embedding.hierarchy.virtual_root
     wanted = min(k + (root is not None), len(embedding))
     few = nodes.size * len(embedding) <= PLAIN_COMPARISONS and "search_tree" not in vars(embedding)
-    if few or wanted > TREE_NEIGHBORS:
+    if (few and embedding.precise is None) or wanted > TREE_NEIGHBORS:
         found = _compare_all(embedding, nodes, wanted)
     else:
         found = embedding.search_tree.nearest(nodes, wanted)[0]
@@ -59,9 +63,14 @@ def _compare_all(embedding: Embedding, nodes: Ints, k: int) -> Ints:
     coordinates, factor = embedding.ranking_coordinates()
     found = np.full((nodes.size, k), -1, np.int64)
     step = max(1, BLOCK // coordinates.size)
+    everybody = np.arange(len(embedding))
     for begin in range(0, nodes.size, step):
         part = nodes[begin : begin + step]
-        keys = np.square(coordinates[part][:, None] - coordinates[None]).sum(axis=2) * factor
+        if coordinates.ndim == 3:
+            first, second = np.repeat(part, len(embedding)), np.tile(everybody, part.size)
+            keys = keys_of_pairs(coordinates, factor, first, second).reshape(part.size, -1)
+        else:
+            keys = np.square(coordinates[part][:, None] - coordinates[None]).sum(axis=2) * factor
         keys[np.arange(part.size), part] = np.inf
         # Stable, so that ties stay in the order of codes, once all nodes as near as the k-th are there.
         limit = np.partition(keys, k - 1, axis=1)[:, k - 1]
@@ -79,7 +88,10 @@ def nodes_within_reach(embedding: Embedding, nodes: Ints) -> tuple[Ints, Ints]:
     A virtual root is among them. Within a reach of 0 there is nobody.
     """
     reach = embedding.reach[nodes]
-    factor = embedding.space.ranking_coordinates(embedding.vectors[nodes])[1]
+    if embedding.precise is None:
+        factor = embedding.space.ranking_coordinates(embedding.vectors[nodes])[1]
+    else:
+        factor = embedding.ranking_coordinates()[1][nodes]
     counts = np.zeros(nodes.size, np.int64)
     places, codes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     pending, k = np.flatnonzero(reach > 0.0), _FIRST_WITHIN
@@ -108,6 +120,8 @@ def ranked_distances(space: Space, coordinates: Floats, factor: Floats, first: I
 
     A node that is ranked nearer than another never comes out farther.
     """
+    if coordinates.ndim == 3:
+        return space.distance_from_key(np.sqrt(keys_of_pairs(coordinates, factor, first, second) * factor[first]))
     key = np.zeros(first.size)
     for column in coordinates.T:
         key += np.square(column[first] - column[second])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..embedding import Embedding, Provenance
 from ..engine.cpu.box_tree import Tree
 from ..engine.cpu.search_tree import SearchTree
+from ..engine.cpu.term_search import TermSearch
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
 from ..hierarchy.lookup_keys import LookupKeys
@@ -29,7 +30,7 @@ from ..hierarchy.read_report import ReadReport
 
 __all__ = ["open_mapped", "write_mapped"]
 
-_KINDS: dict[str, type] = {kind.__name__: kind for kind in (Embedding, Hierarchy, SearchTree)}
+_KINDS: dict[str, type] = {kind.__name__: kind for kind in (Embedding, Hierarchy, SearchTree, TermSearch)}
 _REMEMBERED = 10_000  # names whose codes a process keeps
 _INDEX, _NAMES, _ORDER = "index.json", "names.arrow", "order.npy"
 

@@ -120,7 +120,7 @@ class CpuEngine:
             ends = slice(part.start, part.stop + 1)
             rank_positives(
                 coordinates, blocks, factors, curved, sources[part], positive_ptr[ends], positive_idx, ranks,
-                precision[part], offender[part],
+                precision[part], offender[part], 1,
             )  # fmt: skip
 
         in_parts(work, sources.size, threads)

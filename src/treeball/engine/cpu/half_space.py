@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from .compiler import compiled
+from .placement import directions_of
 from .terms import add, add_product, asinh, difference, divide, multiply, square_root, two_product
 
 
@@ -90,3 +91,24 @@ def rounded_distances(points, others, first, second, out):
     scratch = np.empty(2 * points.shape[0])
     for i in range(first.size):
         out[i] = 2.0 * math.asinh(root_key(points, others, first[i], second[i], scratch))
+
+
+@compiled
+def place_children(nodes, parent, depth, child_ptr, child_idx, length, fan_begin, fan_end, fan_cosine, rows, points):
+    """Place the children of `nodes`, in whose order parents come before children: see `placement.place_children`."""
+    terms, _, dim = points.shape
+    back, scratch = np.empty(dim), np.empty(2 * terms + 2)
+    for i in range(nodes.size):
+        node = nodes[i]
+        first, last = child_ptr[node], child_ptr[node + 1]
+        if first == last:
+            continue
+        above = parent[node]
+        if above >= 0 and not direction_to(points, node, above, scratch, back):
+            back[:] = 0.0
+            back[0] = 1.0
+        children, own = child_idx[first:last], length[node] if above >= 0 else -1.0
+        fan = rows[fan_begin[node] : fan_end[node]]
+        directions = directions_of(children, length, own, back, depth[node], fan, fan_cosine[node])
+        for j in range(children.size):
+            put(points, node, directions[j], length[children[j]], children[j], scratch)

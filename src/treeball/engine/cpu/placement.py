@@ -148,9 +148,8 @@ def place_children(
     fan_cosine : float64 (n,), cosine of the smallest angle of that fan
     vectors : float64 (n, d), changed in place
     """
-    dim = vectors.shape[1]
     clamped = 0
-    back, direction = np.empty(dim), np.empty(dim)
+    back = np.empty(vectors.shape[1])
     for i in range(nodes.size):
         node = nodes[i]
         first, last = child_ptr[node], child_ptr[node + 1]
@@ -160,49 +159,54 @@ def place_children(
         if above >= 0 and not direction_to(vectors[node], vectors[above], back):
             back[:] = 0.0
             back[0] = 1.0
-        if dim == 2:
-            turn = _angles(child_idx[first:last], length, length[node] if above >= 0 else -1.0)
-            start = math.atan2(back[1], back[0]) if above >= 0 else 0.0
-            for j in range(last - first):
-                direction[0], direction[1] = math.cos(start + turn[j]), math.sin(start + turn[j])
-                child = child_idx[first + j]
-                clamped += put(vectors[node], direction, length[child], largest_norm, vectors[child])
-            continue
+        children, own = child_idx[first:last], length[node] if above >= 0 else -1.0
         fan = rows[fan_begin[node] : fan_end[node]]
-        chosen = choose_rows(child_idx[first:last], length, length[node] if above >= 0 else -1.0, fan, fan_cosine[node])
-        clamped += put_along(
-            chosen,
-            child_idx[first:last],
-            length,
-            fan,
-            vectors[node],
-            back,
-            above >= 0,
-            depth[node],
-            largest_norm,
-            vectors,
-        )
+        directions = directions_of(children, length, own, back, depth[node], fan, fan_cosine[node])
+        for j in range(children.size):
+            child = children[j]
+            clamped += put(vectors[node], directions[j], length[child], largest_norm, vectors[child])
     return clamped
 
 
 @compiled
-def put_along(chosen, children, length, fan, at, back, has_parent, depth, largest_norm, vectors):
-    """Put `children` at the ends of their edges, along `chosen` rows of a fan around `at`; -> how many were clamped.
+def directions_of(children, length, own, back, depth, fan, fan_cosine):
+    """Unit vectors (k, d) in which the children of a node go, as seen from it.
 
-    The fan is turned by the depth, and mirrored so that its first row looks `back` to the parent, where there is one.
+    Parameters
+    ----------
+    children : int32 (k,), those with the shortest edges first
+    own : length of the edge to the node's parent, -1 at the root
+    back : float64 (d,), the direction of the parent
+    fan, fan_cosine : rows of the node's fan and the cosine of their smallest angle; unused in the plane
     """
-    dim = at.size
-    clamped = 0
-    direction, normal, one, two = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
+    if back.size > 2:
+        chosen = choose_rows(children, length, own, fan, fan_cosine)
+        return directions_along(chosen, fan, back, own >= 0.0, depth)
+    directions = np.empty((children.size, 2))
+    turn = _angles(children, length, own)
+    start = math.atan2(back[1], back[0]) if own >= 0.0 else 0.0
+    for j in range(children.size):
+        directions[j, 0], directions[j, 1] = math.cos(start + turn[j]), math.sin(start + turn[j])
+    return directions
+
+
+@compiled
+def directions_along(chosen, fan, back, has_parent, depth):
+    """Unit vectors (k, d): the `chosen` rows of a fan, turned by the depth and mirrored.
+
+    The mirror makes its first row look `back` to the parent, where there is one.
+    """
+    dim = back.size
+    directions = np.empty((chosen.size, dim))
+    normal, one, two = np.empty(dim), np.empty(dim), np.empty(dim)
     _plane_across(fan[0], one, two)
     turn_sine, turn_cosine = math.sin(TURN * depth), math.cos(TURN * depth)
-    # The mirror that takes the fan's first row to the direction of the parent; at the root there is none.
     square = 0.0
     for k in range(dim):
         normal[k] = fan[0, k] - back[k] if has_parent else 0.0
         square += normal[k] * normal[k]
-    for j in range(children.size):
-        row = fan[chosen[j]]
+    for j in range(chosen.size):
+        row, direction = fan[chosen[j]], directions[j]
         along_one, along_two, across = 0.0, 0.0, 0.0
         for k in range(dim):
             along_one += row[k] * one[k]
@@ -216,7 +220,16 @@ def put_along(chosen, children, length, fan, at, back, has_parent, depth, larges
             across *= 2.0 / square
         for k in range(dim):
             direction[k] -= across * normal[k]
-        clamped += put(at, direction, length[children[j]], largest_norm, vectors[children[j]])
+    return directions
+
+
+@compiled
+def put_along(chosen, children, length, fan, at, back, has_parent, depth, largest_norm, vectors):
+    """Put `children` at the ends of their edges, along `chosen` rows of a fan around `at`; -> how many were clamped."""
+    clamped = 0
+    directions = directions_along(chosen, fan, back, has_parent, depth)
+    for j in range(children.size):
+        clamped += put(at, directions[j], length[children[j]], largest_norm, vectors[children[j]])
     return clamped
 
 

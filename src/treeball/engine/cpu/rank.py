@@ -4,6 +4,9 @@ For a fixed u the order of distances in the ball is that of  |u-v|^2 / (1-|v|^2)
 the caller gives the factor of each v as `factor`; factors that are all 1 are those of Euclidean space. The key of a
 positive and the keys it is compared with come from the same operations in the same order; no fast-math here. What is
 farther than a positive by less than one part in 10^9, as rounding may decide, ties with it.
+
+Coordinates of several terms (see `terms`) lie beside each other: all but the last have `terms` numbers each, the last,
+a height, has one. With one term that is the plain layout.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 
 from ...limits import TIE
 from .compiler import compiled
+from .terms import two_sum
 
 WIDTH = 256  # nodes in a block: block and buffers stay in the first-level cache up to dimension 12
 GROUP = 16  # sources that share one pass over the blocks
@@ -37,12 +41,25 @@ def to_blocks(vectors: np.ndarray, factor: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 @compiled
-def _key(blocks, factors, u, node):
+def _key(blocks, factors, u, node, terms):
     block, lane = node // WIDTH, node % WIDTH
     key = 0.0
-    for k in range(u.size):
-        gap = u[k] - blocks[block, k, lane]
+    if terms == 1:
+        for k in range(u.size):
+            gap = u[k] - blocks[block, k, lane]
+            key += gap * gap
+        return key * factors[block, lane]
+    for k in range(0, u.size - 1, terms):
+        if terms == 2:
+            gap = gap_of_two(u[k], u[k + 1], blocks[block, k, lane], blocks[block, k + 1, lane])
+        else:
+            gap = gap_of_four(
+                u[k], u[k + 1], u[k + 2], u[k + 3], blocks[block, k, lane], blocks[block, k + 1, lane],
+                blocks[block, k + 2, lane], blocks[block, k + 3, lane],
+            )  # fmt: skip
         key += gap * gap
+    gap = u[u.size - 1] - blocks[block, u.size - 1, lane]
+    key += gap * gap
     return key * factors[block, lane]
 
 
@@ -60,6 +77,48 @@ def tie_limit(key, source_factor, curved):
         return key
     root = math.sqrt(q)
     return key * (1.0 + TIE * 2.0 * math.asinh(root) * math.sqrt(1.0 + q) / root)
+
+
+@compiled
+def gap_of_two(a, b, c, d):
+    """(a + b) - (c + d) to the digits of float64, for numbers of two terms.
+
+    a - c is exact where it is small enough for the second terms to matter, and so is what they are added to.
+    """
+    second, error = two_sum(b, -d)
+    return ((a - c) + second) + error
+
+
+@compiled
+def gap_of_four(a, b, c, d, e, f, g, h):
+    """(a + b + c + d) - (e + f + g + h), likewise."""
+    second, second_error = two_sum(b, -f)
+    third, third_error = two_sum(c, -g)
+    third, error = two_sum(second_error, third)
+    return (((a - e) + second) + third) + ((third_error + error) + (d - h))
+
+
+@compiled
+def block_keys_of_terms(block, factor, u, keys, terms):
+    """Keys of one block of nodes seen from u, in coordinates of two or four terms."""
+    for w in range(WIDTH):
+        keys[w] = 0.0
+    last = u.size - 1
+    for k in range(0, last, terms):
+        if terms == 2:
+            first, second = block[k], block[k + 1]
+            for w in range(WIDTH):
+                gap = gap_of_two(u[k], u[k + 1], first[w], second[w])
+                keys[w] += gap * gap
+        else:
+            first, second, third, fourth = block[k], block[k + 1], block[k + 2], block[k + 3]
+            for w in range(WIDTH):
+                gap = gap_of_four(u[k], u[k + 1], u[k + 2], u[k + 3], first[w], second[w], third[w], fourth[w])
+                keys[w] += gap * gap
+    height = block[last]
+    for w in range(WIDTH):
+        gap = u[last] - height[w]
+        keys[w] = (keys[w] + gap * gap) * factor[w]
 
 
 @compiled
@@ -91,7 +150,9 @@ def contains(nodes, first, last, node):
 
 
 @compiled
-def rank_positives(vectors, blocks, factors, curved, sources, positive_ptr, positive_idx, ranks, precision, offender):
+def rank_positives(
+    vectors, blocks, factors, curved, sources, positive_ptr, positive_idx, ranks, precision, offender, terms
+):
     """Rank the positives of every source among all other nodes.
 
     Parameters
@@ -102,6 +163,7 @@ def rank_positives(vectors, blocks, factors, curved, sources, positive_ptr, posi
     ranks : int64 (pairs,), out: 1 + number of non-positives at least as close, per positive
     precision : float64 (m,), out: average precision of each source
     offender : int64 (m,), out: nearest non-positive of each source, -1 if there is none
+    terms : how many each coordinate has
     """
     keys = np.empty(WIDTH)
     best = np.empty(GROUP)
@@ -116,7 +178,7 @@ def rank_positives(vectors, blocks, factors, curved, sources, positive_ptr, posi
             found = np.empty(last - first)
             own = factors[sources[i] // WIDTH, sources[i] % WIDTH]
             for j in range(first, last):
-                key = _key(blocks, factors, vectors[sources[i]], positive_idx[j])
+                key = _key(blocks, factors, vectors[sources[i]], positive_idx[j], terms)
                 found[j - first] = tie_limit(key, own, curved)
                 ranks[j] = 0
             order = np.argsort(found, kind="mergesort")
@@ -129,7 +191,10 @@ def rank_positives(vectors, blocks, factors, curved, sources, positive_ptr, posi
         for b in range(blocks.shape[0]):
             for i in range(start, stop):
                 node = sources[i]
-                block_keys(blocks[b], factors[b], vectors[node], keys)
+                if terms == 1:
+                    block_keys(blocks[b], factors[b], vectors[node], keys)
+                else:
+                    block_keys_of_terms(blocks[b], factors[b], vectors[node], keys, terms)
                 limit = reach[i - start]
                 hits = 0
                 for w in range(WIDTH):

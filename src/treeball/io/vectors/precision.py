@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...geometry import poincare
-from ...limits import TIE
+from ...limits import PLACED_RADIUS, TIE
 from ...nearest import nearest_nodes
 from ...types import Kind
 from ...words import json_number
@@ -18,7 +18,7 @@ from ...words import json_number
 if TYPE_CHECKING:
     from ...embedding import Embedding
 
-__all__ = ["PrecisionLoss", "measure_loss", "to_float32"]
+__all__ = ["PrecisionLoss", "measure_loss", "rounding_sentence", "to_float32"]
 
 SAMPLE = 1_000
 NEIGHBORS = 10
@@ -98,6 +98,17 @@ def to_float32(values: NDArray[np.float64], kind: Kind) -> tuple[NDArray[np.floa
     outside = ~(poincare.one_minus_square(rounded) > 0.0)
     rounded[outside] = (values[outside] * (1.0 - 2.0**-22)).astype(np.float32)
     return rounded, int(outside.sum())
+
+
+def rounding_sentence(precise: Embedding, rounded: Embedding, seed: int = 0) -> str:
+    """What is lost when coordinates of several terms are rounded to one, for a person."""
+    scores = [embedding.evaluate(sample=SAMPLE, seed=seed) for embedding in (precise, rounded)]
+    held = int((precise.radii() > PLACED_RADIUS).sum())
+    return (
+        f"coordinates of {precise.precision} terms are rounded to float64: hits@1 {scores[0].hits_at_1:.4f} -> "
+        f"{scores[1].hits_at_1:.4f}, MAP {scores[0].map:.4f} -> {scores[1].map:.4f}; {held:,} nodes are held at radius "
+        f"{PLACED_RADIUS:g}, beyond which float64 has no places"
+    )
 
 
 def measure_loss(before: Embedding, after: Embedding, pulled_in: int, seed: int = 0) -> PrecisionLoss:

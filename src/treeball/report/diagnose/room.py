@@ -122,10 +122,13 @@ class Dilated:
 
 
 def measure_capacity(embedding: Embedding, threads: int) -> Sufficiency | None:
-    """Room around the inner nodes, or around a sample of them; None in Euclidean space, which has no such bounds."""
-    if not embedding.space.is_hyperbolic:
+    """Room around the inner nodes, or around a sample of them; None in Euclidean space, which has no such bounds.
+
+    None, too, with coordinates of several terms: it is measured in plain vectors.
+    """
+    if not embedding.space.is_hyperbolic or embedding.precise is not None:
         return None
-    ball, _ = embedding.ranking_coordinates()
+    ball = embedding.ball()
     sample = _sample(_CAPACITY_NODES, _CAPACITY_COMPARISONS, len(embedding))
     return sufficiency(ball, embedding.hierarchy, sample=sample, threads=threads)
 
@@ -233,9 +236,9 @@ def _resolution(radius: float) -> float:
 def try_dilations(embedding: Embedding, objective: Objective, threads: int) -> tuple[Dilated, ...]:
     """Dilate the vectors by each of `FACTORS` and look again, always at the same nodes; factor 1 is how they are."""
     hierarchy = embedding.hierarchy
-    if not embedding.space.is_hyperbolic or hierarchy.n_edges == 0:
+    if not embedding.space.is_hyperbolic or hierarchy.n_edges == 0 or embedding.precise is not None:
         return ()
-    ball, _ = embedding.ranking_coordinates()
+    ball = embedding.ball()
     sample = _sample(_DILATED_NODES, _DILATED_COMPARISONS, len(embedding))
     before: Sufficiency | None = None
     tried = []
