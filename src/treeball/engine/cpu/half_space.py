@@ -11,7 +11,8 @@ import numpy as np
 
 from .compiler import compiled
 from .placement import directions_of
-from .terms import add, add_product, asinh, difference, divide, multiply, square_root, two_product
+from .rank import gap_of_four, gap_of_two
+from .terms import add, add_positive, add_product, difference, distance_of, multiply, two_product, two_sum
 
 
 @compiled
@@ -57,40 +58,48 @@ def direction_to(points, node, other, scratch, out):
 @compiled
 def pair_distances(points, others, first, second, out):
     """Distances of points[first] from others[second] in two terms, `out` (2, m)."""
-    last = points.shape[2] - 1
-    scratch = np.empty(2 * points.shape[0])
+    terms, _, dim = points.shape
+    last = dim - 1
+    scratch = np.empty(2 * terms)
     for i in range(first.size):
         a, b = first[i], second[i]
-        square, square_low = 0.0, 0.0
-        for k in range(last + 1):
-            gap, low = difference(points[:, a, k], others[:, b, k], scratch)
+        own, other = points[0, a, last], others[0, b, last]
+        gap, low = two_sum(own, -other)
+        square, square_low = multiply(gap, low, gap, low)
+        for k in range(last):
+            if terms == 2:
+                gap, low = add(points[0, a, k], points[1, a, k], -others[0, b, k], -others[1, b, k])
+            else:
+                gap, low = difference(points[:, a, k], others[:, b, k], scratch)
             gap, low = multiply(gap, low, gap, low)
-            square, square_low = add(square, square_low, gap, low)
-        height, height_low = two_product(points[0, a, last], 4.0 * others[0, b, last])
-        square, square_low = divide(square, square_low, height, height_low)
-        found, low = asinh(*square_root(square, square_low))
-        out[0, i], out[1, i] = 2.0 * found, 2.0 * low
-
-
-@compiled
-def root_key(points, others, a, b, scratch):
-    """|p - q| / (2 sqrt(h k)) of points[a] and others[b], float64: half the distance is its inverse hyperbolic sine."""
-    last = points.shape[2] - 1
-    square = 0.0
-    for k in range(last):
-        gap = difference(points[:, a, k], others[:, b, k], scratch)[0]
-        square += gap * gap
-    own, other = points[0, a, last], others[0, b, last]
-    square += (own - other) * (own - other)
-    return 0.5 * math.sqrt(square) / math.sqrt(own * other)
+            square, square_low = add_positive(square, square_low, gap, low)
+        if square == 0.0:
+            out[0, i], out[1, i] = 0.0, 0.0
+            continue
+        below, below_low = two_product(own, 4.0 * other)
+        out[0, i], out[1, i] = distance_of(square, square_low, below, below_low)
 
 
 @compiled
 def rounded_distances(points, others, first, second, out):
     """Distances of points[first] from others[second] to the digits of float64, `out` (m,)."""
-    scratch = np.empty(2 * points.shape[0])
+    terms, _, dim = points.shape
     for i in range(first.size):
-        out[i] = 2.0 * math.asinh(root_key(points, others, first[i], second[i], scratch))
+        a, b = first[i], second[i]
+        own, other = points[0, a, dim - 1], others[0, b, dim - 1]
+        square = (own - other) * (own - other)
+        for k in range(dim - 1):
+            if terms == 1:
+                gap = points[0, a, k] - others[0, b, k]
+            elif terms == 2:
+                gap = gap_of_two(points[0, a, k], points[1, a, k], others[0, b, k], others[1, b, k])
+            else:
+                gap = gap_of_four(
+                    points[0, a, k], points[1, a, k], points[2, a, k], points[3, a, k],
+                    others[0, b, k], others[1, b, k], others[2, b, k], others[3, b, k],
+                )  # fmt: skip
+            square += gap * gap
+        out[i] = 2.0 * math.asinh(0.5 * math.sqrt(square) / math.sqrt(own * other))
 
 
 @compiled

@@ -16,7 +16,7 @@ from .compiler import compiled
 
 LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 2.3190468138462996e-17
 # An exponent is reduced by multiples of log 2 / STEPS, whose powers stand in a table, before its series.
-STEPS, SERIES = 64, 11
+STEPS, SERIES = 256, 9
 
 
 def _in_two_terms(values: list[Decimal]) -> np.ndarray:
@@ -101,27 +101,48 @@ def square_root(a, a_low):
 
 
 @compiled
-def expm1(x):
-    """exp(x) - 1 of a float64, in two terms: 2^(j / STEPS) exp(r) - 1 with |r| < .006."""
+def add_smaller(a, a_low, b, b_low):
+    """Sum of two numbers of two terms where |a| >= |b| and they do not cancel."""
+    total, error = quick_two_sum(a, b)
+    return quick_two_sum(total, error + (a_low + b_low))
+
+
+@compiled
+def add_positive(a, a_low, b, b_low):
+    """Sum of two numbers of two terms that do not cancel, whichever is larger."""
+    total, error = two_sum(a, b)
+    return quick_two_sum(total, error + (a_low + b_low))
+
+
+@compiled
+def exp(x):
+    """exp(x) of a float64, in two terms, as power * (root + rest): the power of 2, the root in the table, and the rest.
+
+    x = k log 2 / STEPS + r with |r| < .0014; exp(r) - 1 is a series whose last terms need float64 alone.
+    """
     steps = np.rint(x * (STEPS / LOG_2_HIGH))
     product, error = multiply(steps, 0.0, LOG_2_HIGH / STEPS, LOG_2_LOW / STEPS)
     left, left_low = add(x, 0.0, -product, -error)
-    # The last terms of the series matter little: float64 is enough for them.
-    tail = 0.0
-    for n in range(SERIES, 5, -1):
-        tail = tail * left + INVERSE_FACTORIALS[0, n]
-    found, low = tail, 0.0
-    for n in range(5, 0, -1):
+    found, low = 0.0, 0.0
+    for n in range(SERIES, 4, -1):
+        found = found * left + INVERSE_FACTORIALS[0, n]
+    for n in range(4, 0, -1):
         found, low = multiply(found, low, left, left_low)
-        found, low = add(INVERSE_FACTORIALS[0, n], INVERSE_FACTORIALS[1, n], found, low)
+        found, low = add_smaller(INVERSE_FACTORIALS[0, n], INVERSE_FACTORIALS[1, n], found, low)
     found, low = multiply(found, low, left, left_low)
-    if steps == 0.0:
-        return found, low
     whole = math.floor(steps / STEPS)
-    power = math.ldexp(1.0, int(whole))
-    root, root_low = ROOTS_OF_2[0, int(steps - whole * STEPS)], ROOTS_OF_2[1, int(steps - whole * STEPS)]
-    found, low = multiply(root, root_low, found, low)
-    found, low = add(root, root_low, found, low)
+    place = int(steps - whole * STEPS)
+    found, low = multiply(ROOTS_OF_2[0, place], ROOTS_OF_2[1, place], found, low)
+    return math.ldexp(1.0, int(whole)), place, found, low
+
+
+@compiled
+def expm1(x):
+    """exp(x) - 1 of a float64, in two terms."""
+    power, place, found, low = exp(x)
+    if power == 1.0 and place == 0:
+        return found, low
+    found, low = add_smaller(ROOTS_OF_2[0, place], ROOTS_OF_2[1, place], found, low)
     return add(power * found, power * low, -1.0, 0.0)
 
 
@@ -135,6 +156,28 @@ def asinh(x, x_low):
     sinh, sinh_low = add(less_one, low, share, share_low)
     left, _ = add(x, x_low, -0.5 * sinh, -0.5 * sinh_low)
     return two_sum(first, left / math.cosh(first))
+
+
+@compiled
+def distance_of(square, square_low, below, below_low):
+    """2 asinh(sqrt(s / b)) of two positive numbers of two terms, in two terms.
+
+    Of what is not near, as the logarithm of w / b with w = b + 2 s + 2 sqrt(s (s + b)), which needs no quotient.
+    """
+    if square < below:
+        ratio, ratio_low = divide(square, square_low, below, below_low)
+        found, low = asinh(*square_root(ratio, ratio_low))
+        return 2.0 * found, 2.0 * low
+    both, both_low = add_smaller(square, square_low, below, below_low)
+    root, root_low = square_root(*multiply(square, square_low, both, both_low))
+    whole, whole_low = add_smaller(both, both_low, square, square_low)
+    whole, whole_low = add_smaller(whole, whole_low, 2.0 * root, 2.0 * root_low)
+    first = math.log(whole / below)
+    power, place, found, low = exp(first)
+    found, low = add_smaller(ROOTS_OF_2[0, place], ROOTS_OF_2[1, place], found, low)
+    back, back_low = multiply(power * found, power * low, below, below_low)
+    left, left_low = add(whole, whole_low, -back, -back_low)
+    return quick_two_sum(first, (left + left_low) / back)
 
 
 @compiled
