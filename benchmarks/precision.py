@@ -15,6 +15,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def seconds(work: Callable[[], Any], rounds: int = 5) -> float:
 
 
 @compiled
-def ball_distances(vectors, factor, first, second, out):
+def ball_distances(vectors: Any, factor: Any, first: Any, second: Any, out: Any) -> None:
     """Distances in float64, compiled like those of several terms."""
     for i in range(first.size):
         square = 0.0
@@ -112,17 +113,14 @@ def speed() -> list[dict[str, Any]]:
         ball = construct(hierarchy, dim).vectors
         factor = 1.0 / poincare.one_minus_square(ball)
 
-        def plain(x: np.ndarray = ball, f: np.ndarray = factor) -> None:
-            choose("cpu").rank(x, f, sources, ptr, idx, 1)
-
-        single = seconds(plain)
-        single_distance = seconds(lambda x=ball, f=factor: ball_distances(x, f, first, second, out[0]))
+        single = seconds(partial(choose("cpu").rank, ball, factor, sources, ptr, idx, 1))
+        single_distance = seconds(partial(ball_distances, ball, factor, first, second, out[0]))
         for terms in (2, 4):
             points = construct(hierarchy, dim, terms=terms).vectors
             search = TermSearch(*half_space.ranking_coordinates(points))
-            cost = seconds(lambda s=search: s.rank(sources, ptr, idx, threads=1))
-            rounded = seconds(lambda p=points: rounded_distances(p, p, first, second, out[0]))
-            full = seconds(lambda p=points: pair_distances(p, p, first, second, out))
+            cost = seconds(partial(search.rank, sources, ptr, idx, threads=1))
+            rounded = seconds(partial(rounded_distances, points, points, first, second, out[0]))
+            full = seconds(partial(pair_distances, points, points, first, second, out))
             row = {
                 "dim": dim,
                 "terms": terms,
