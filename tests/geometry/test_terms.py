@@ -95,7 +95,7 @@ def test_the_radius_carried_grows_with_the_terms():
     assert [round(terms.carried_radius(count), 1) for count in terms.TERMS] == [30.0, 66.7, 140.2]
 
 
-@given(st.floats(1e-60, 1e60), st.floats(1e-60, 1e60))
+@given(st.floats(1e-100, 1e200), st.floats(1e-100, 1e200))
 def test_distances_from_squares_have_twenty_five_digits(square, below):
     found = kernels.distance_of(square, 0.0, below, 0.0)
     exact = 2 * mpmath.asinh(mpmath.sqrt(mpmath.mpf(square) / mpmath.mpf(below)))

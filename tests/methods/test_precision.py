@@ -148,6 +148,25 @@ def test_what_is_not_built_for_terms_is_refused_in_a_sentence(tall):
             attempt()
 
 
+@pytest.mark.parametrize("method", ["construct", "sarkar"])
+def test_distances_are_drawn_with_several_terms(method, tmp_path):
+    model = treeball.fit(tall_tree(60), dim=3, method=method, objective="distances", precision=2)
+    assert (model.precision, model.geometry) == (2, "half-space")
+    again = treeball.load(model.save(tmp_path / "m.parquet"))
+    nodes = np.arange(60)
+    assert np.array_equal(
+        again.distances_between(nodes[:, None], nodes), model.distances_between(nodes[:, None], nodes)
+    )
+    single = treeball.fit(tall_tree(60), dim=3, method=method, objective="distances")
+    worst = [np.ptp(np.log(one.distances_between(*edges_of(one)))) for one in (single, model)]
+    assert worst[1] <= worst[0] + 1e-9
+
+
+def edges_of(model):
+    child, parent = model.hierarchy.edges()
+    return child, parent
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 def test_sarkar_with_terms_is_sarkar_where_float64_reaches(dim):
     edges = trees.balanced(3, 3)

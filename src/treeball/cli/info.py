@@ -101,7 +101,8 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
         ("largest radius", f"{embedding.radii().max():.2f}"),
     ]
     if embedding.precise is not None:
-        rows.insert(1, ("precision", _precision_text(loss_of_rounding(embedding.precise, embedding.vectors))))
+        lost = loss_of_rounding(embedding.precise, embedding.vectors, embedding.geometry)
+        rows.insert(1, ("precision", _precision_text(lost)))
     if made.clamped.at_radius is not None:
         rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
     scores = made.scores

@@ -28,8 +28,8 @@ def checked(points: Floats, shape: tuple[int, int], geometry: str) -> Floats:
     fault = half_space.wrong(kept)
     if not fault and kept.shape[1:] != shape:
         fault = f"they have the shape {kept.shape}, and the vectors {shape}"
-    if not fault and geometry != "poincare":
-        fault = f"they belong to vectors of the ball, and these are of the geometry {geometry}"
+    if not fault and geometry not in ("poincare", "half-space"):
+        fault = f"they belong to vectors of the ball or the half-space, and these are of the geometry {geometry}"
     if fault:
         raise InputError(f"the coordinates of several terms are no points of the half-space: {fault}; leave them out")
     kept.flags.writeable = False
@@ -52,17 +52,18 @@ def radii(points: Floats, codes: Ints | None = None) -> Floats:
     return found
 
 
-def loss_of_rounding(points: Floats, vectors: Floats) -> dict[str, Any]:
+def loss_of_rounding(points: Floats, vectors: Floats, geometry: str) -> dict[str, Any]:
     """What the plain vectors lose: how many nodes are held at the last radius, and how far rounding moves nodes."""
+    in_ball = geometry == "poincare"
     plain = np.zeros_like(points)
-    plain[0] = ball_to_half_space(vectors)
+    plain[0] = ball_to_half_space(vectors) if in_ball else vectors
     moved, codes = np.empty(len(vectors)), np.arange(len(vectors))
     rounded_distances(points, plain, codes, codes, moved)
-    beyond = radii(points) > PLACED_RADIUS
+    beyond = radii(points) > PLACED_RADIUS if in_ball else np.zeros(1)
     return {
         "terms": len(points),
         "carries_radius": carried_radius(len(points)),
-        "vector_held_at_radius": PLACED_RADIUS,
+        "vector_held_at_radius": PLACED_RADIUS if in_ball else None,
         "vectors_held": int(beyond.sum()),
         "vectors_moved_at_most": float(moved.max()),
     }

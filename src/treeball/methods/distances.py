@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.cpu import to_scale
+from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
 from ..hierarchy.metric import PathLengths
 from ..types import Floats, Ints
@@ -277,7 +278,9 @@ def _resolved(board: _Board, points: Floats, plan: Plan) -> float:
 def run_to_scale(run: Run, *, one_plan: bool = False) -> None:
     """The objective distances of a construction: the best drawing, or, of Sala et al., the one of even directions."""
     settings = run.settings
-    plan = Plan(getattr(settings, "max_radius", 30.0), 0.0, False, -1.0) if one_plan else None
-    drawing = draw(run.hierarchy, settings.dim, seed=settings.seed, plan=plan)
-    run.vectors[:] = drawing.points[0]
+    terms = settings.precision
+    radius = getattr(settings, "max_radius", 30.0) if terms == 1 else carried_radius(terms)
+    plan = Plan(radius, 0.0, False, -1.0) if one_plan else None
+    drawing = draw(run.hierarchy, settings.dim, terms=terms, seed=settings.seed, plan=plan)
+    run.take_construction(drawing.points if terms > 1 else drawing.points[0])
     run.note(drawing.note, drawing=drawing.to_dict())

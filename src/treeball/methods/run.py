@@ -11,6 +11,7 @@ import numpy as np
 from ..embedding import Clamped, Embedding, LogEntry, Provenance
 from ..geometry import half_space
 from ..geometry.spaces import Space, space_of
+from ..geometry.terms import rounded
 from ..hierarchy import Hierarchy
 from ..types import Floats
 from .registry import find
@@ -74,7 +75,7 @@ class Run:
         """Take the vectors of a construction: (n, dim), or points of several terms, which are rounded beside."""
         if vectors.ndim == 3:
             self.precise = vectors
-            vectors = half_space.rounded_to_ball(vectors)[0]
+            vectors = half_space.rounded_to_ball(vectors)[0] if self.space.name == "poincare" else rounded(vectors)
         self.vectors[:] = vectors
 
     @property

@@ -183,11 +183,6 @@ class SarkarSettings(ConstructSettings):
         super().__post_init__()
         _require_radius(self.max_radius)
 
-    @property
-    def space(self) -> str | None:
-        """As a construction."""
-        return "half-space" if self.objective == "distances" else None
-
 
 @dataclass(frozen=True, kw_only=True)
 class EpochSettings(Settings):

@@ -168,6 +168,9 @@ def distance_of(square, square_low, below, below_low):
         ratio, ratio_low = divide(square, square_low, below, below_low)
         found, low = asinh(*square_root(ratio, ratio_low))
         return 2.0 * found, 2.0 * low
+    # Far out their product would leave float64; a power of two changes no digit.
+    power = math.ldexp(1.0, -math.frexp(square)[1])
+    square, square_low, below, below_low = square * power, square_low * power, below * power, below_low * power
     both, both_low = add_smaller(square, square_low, below, below_low)
     root, root_low = square_root(*multiply(square, square_low, both, both_low))
     whole, whole_low = add_smaller(both, both_low, square, square_low)

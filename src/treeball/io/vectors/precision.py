@@ -104,11 +104,13 @@ def rounding_sentence(precise: Embedding, rounded: Embedding, seed: int = 0) -> 
     """What is lost when coordinates of several terms are rounded to one, for a person."""
     scores = [embedding.evaluate(sample=SAMPLE, seed=seed) for embedding in (precise, rounded)]
     held = int((precise.radii() > PLACED_RADIUS).sum())
-    return (
+    text = (
         f"coordinates of {precise.precision} terms are rounded to float64: hits@1 {scores[0].hits_at_1:.4f} -> "
-        f"{scores[1].hits_at_1:.4f}, MAP {scores[0].map:.4f} -> {scores[1].map:.4f}; {held:,} nodes are held at radius "
-        f"{PLACED_RADIUS:g}, beyond which float64 has no places"
+        f"{scores[1].hits_at_1:.4f}, MAP {scores[0].map:.4f} -> {scores[1].map:.4f}"
     )
+    if precise.geometry == "poincare" and held:
+        text += f"; {held:,} nodes are held at radius {PLACED_RADIUS:g}, beyond which the ball has no places in float64"
+    return text
 
 
 def measure_loss(before: Embedding, after: Embedding, pulled_in: int, seed: int = 0) -> PrecisionLoss:
