@@ -101,7 +101,7 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
         ("largest radius", f"{embedding.radii().max():.2f}"),
     ]
     if embedding.precise is not None:
-        lost = loss_of_rounding(embedding.precise, embedding.vectors, embedding.geometry)
+        lost = loss_of_rounding(embedding.precise, embedding.vectors, embedding.space)
         rows.insert(1, ("precision", _precision_text(lost)))
     if made.clamped.at_radius is not None:
         rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
@@ -116,7 +116,7 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
 
 def _precision_text(lost: dict[str, Any]) -> str:
     text = f"{lost['terms']} terms a coordinate, good to radius {lost['carries_radius']:.1f}; the plain vectors are "
-    held, at = lost["vectors_held"], lost["vector_held_at_radius"]
+    held, at = lost["vectors_held"], lost["vectors_held_at_radius"]
     return text + (f"rounded, {count(held, 'node')} held at radius {at:g}" if held else "rounded")
 
 

@@ -93,7 +93,7 @@ class Embedding(Questions):
         if not isinstance(self.provenance, Provenance):
             raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
         self.spare = None if spare is None else np.array(spare, np.float64)
-        self.precise = None if precise is None else _precise.checked(precise, vectors.shape, space.name)
+        self.precise = None if precise is None else _precise.checked(precise, vectors.shape, space)
         self._evaluations: dict[Objective, Evaluation] = {}
         if reach is not None:
             self.reach = _checked_reach(reach, hierarchy)

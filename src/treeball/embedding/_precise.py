@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from ..engine.cpu.half_space import rounded_distances
 from ..errors import InputError
 from ..geometry import half_space
-from ..geometry.models import ball_to_half_space
+from ..geometry.spaces import Space
 from ..geometry.terms import carried_radius
-from ..limits import PLACED_RADIUS
 from ..types import Floats, Ints
 
 __all__ = ["checked", "distances", "loss_of_rounding", "radii"]
 
 
-def checked(points: Floats, shape: tuple[int, int], geometry: str) -> Floats:
+def checked(points: Floats, shape: tuple[int, int], space: Space) -> Floats:
     """Precise points (terms, n, dim) as they are kept, read-only; InputError unless they go with vectors of a shape."""
     kept = np.array(points, np.float64, order="C")
     fault = half_space.wrong(kept)
     if not fault and kept.shape[1:] != shape:
         fault = f"they have the shape {kept.shape}, and the vectors {shape}"
-    if not fault and geometry not in ("poincare", "half-space"):
-        fault = f"they belong to vectors of the ball or the half-space, and these are of the geometry {geometry}"
+    if not fault and not space.takes_terms:
+        fault = f"the geometry {space.name} has no place for them"
     if fault:
         raise InputError(f"the coordinates of several terms are no points of the half-space: {fault}; leave them out")
     kept.flags.writeable = False
@@ -52,18 +51,17 @@ def radii(points: Floats, codes: Ints | None = None) -> Floats:
     return found
 
 
-def loss_of_rounding(points: Floats, vectors: Floats, geometry: str) -> dict[str, Any]:
+def loss_of_rounding(points: Floats, vectors: Floats, space: Space) -> dict[str, Any]:
     """What the plain vectors lose: how many nodes are held at the last radius, and how far rounding moves nodes."""
-    in_ball = geometry == "poincare"
     plain = np.zeros_like(points)
-    plain[0] = ball_to_half_space(vectors) if in_ball else vectors
+    plain[0] = space.to_half_space(vectors)
     moved, codes = np.empty(len(vectors)), np.arange(len(vectors))
     rounded_distances(points, plain, codes, codes, moved)
-    beyond = radii(points) > PLACED_RADIUS if in_ball else np.zeros(1)
+    held = int((radii(points) > space.held_beyond).sum())
     return {
         "terms": len(points),
         "carries_radius": carried_radius(len(points)),
-        "vector_held_at_radius": PLACED_RADIUS if in_ball else None,
-        "vectors_held": int(beyond.sum()),
+        "vectors_held": held,
+        "vectors_held_at_radius": space.held_beyond if held else None,
         "vectors_moved_at_most": float(moved.max()),
     }

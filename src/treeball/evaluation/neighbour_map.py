@@ -36,7 +36,10 @@ def map_neighbours(embedding: Embedding, *, seed: int = 0, threads: int = 0) -> 
     if n > ALL_UP_TO_NODES:
         sources = np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False))
     ptr, positives = positives_of(sources, (pointers, others[order].astype(np.int32)))
-    found = choose().rank(*embedding.ranking_coordinates(), sources, ptr, positives, thread_count(threads))
+    if embedding.precise is None:
+        found = choose().rank(*embedding.ranking_coordinates(), sources, ptr, positives, thread_count(threads))
+    else:
+        found = embedding.search_tree.rank(sources, ptr, positives, threads=thread_count(threads))
     # The k-th positive by distance has k - 1 positives and rank - 1 others before it.
     owner = np.repeat(np.arange(sources.size), np.diff(ptr))
     ranks = found[0][np.lexsort((found[0], owner))]

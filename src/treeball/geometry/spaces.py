@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..limits import UNIT_ROUNDOFF
+from ..limits import PLACED_RADIUS, UNIT_ROUNDOFF
 from ..types import Floats, Mask
-from . import euclidean, half_space, lorentz, poincare
+from . import euclidean, half_space, lorentz, poincare, terms
 from .models import ball_to_half_space, ball_to_hyperboloid, half_space_to_hyperboloid, hyperboloid_to_ball
 
 __all__ = ["BALL", "SPACES", "Ball", "Flat", "HalfSpace", "Hyperboloid", "Space", "space_of"]
@@ -36,6 +36,10 @@ class Space(ABC):
         -1 for hyperbolic space, 0 for flat space.
     title
         Its name in a sentence.
+    takes_terms
+        Whether coordinates of several terms, see :mod:`treeball.geometry.half_space`, round to its vectors.
+    held_beyond
+        Radius at which what lies farther out is held by that rounding.
     formulas
         Module with ``distance``, ``radius``, ``exp_map``, ``log_map``, ``distance_gradient``.
     """
@@ -45,6 +49,8 @@ class Space(ABC):
     curvature: ClassVar[float] = -1.0
     title: ClassVar[str]
     formulas: ClassVar[Any]
+    takes_terms: ClassVar[bool] = False
+    held_beyond: ClassVar[float] = math.inf
 
     def __repr__(self) -> str:
         return f"<Space {self.name}>"
@@ -117,6 +123,14 @@ class Space(ABC):
     def from_ball(self, points: Floats) -> Floats:
         """Vectors of points given in ball coordinates (n, dim)."""
 
+    def from_half_space(self, points: Floats) -> Floats:
+        """Vectors (n, width) to which points (terms, n, dim) of the half-space round, where the space takes terms."""
+        return self.from_ball(half_space.rounded_to_ball(points)[0])
+
+    def to_half_space(self, vectors: Floats) -> Floats:
+        """Points (n, dim) of the half-space, of one term."""
+        return np.asarray(ball_to_half_space(self.to_ball(vectors)))
+
     @abstractmethod
     def to_hyperboloid(self, vectors: Floats) -> Floats:
         """Hyperboloid coordinates (n, dim + 1), time first; InputError in flat space."""
@@ -128,6 +142,8 @@ class Ball(Space):
     name: ClassVar[str] = "poincare"
     coordinates: ClassVar[str] = "ball"
     title: ClassVar[str] = "Poincaré ball"
+    takes_terms: ClassVar[bool] = True
+    held_beyond: ClassVar[float] = PLACED_RADIUS
     formulas: ClassVar[Any] = poincare
 
     def outside(self, vectors: Floats, roundoff: float = UNIT_ROUNDOFF) -> tuple[Mask, str]:
@@ -175,6 +191,7 @@ class Hyperboloid(Ball):
     name: ClassVar[str] = "lorentz"
     coordinates: ClassVar[str] = "hyperboloid"
     title: ClassVar[str] = "hyperboloid"
+    takes_terms: ClassVar[bool] = False
     formulas: ClassVar[Any] = lorentz
 
     def width(self, dim: int) -> int:
@@ -234,6 +251,7 @@ class HalfSpace(Space):
     name: ClassVar[str] = "half-space"
     coordinates: ClassVar[str] = "half-space"
     title: ClassVar[str] = "upper half-space"
+    takes_terms: ClassVar[bool] = True
     formulas: ClassVar[Any] = half_space
 
     def distance(self, u: ArrayLike, v: ArrayLike) -> Floats:
@@ -275,6 +293,14 @@ class HalfSpace(Space):
     def from_ball(self, points: Floats) -> Floats:
         """See :func:`treeball.geometry.models.ball_to_half_space`."""
         return np.asarray(ball_to_half_space(points))
+
+    def from_half_space(self, points: Floats) -> Floats:
+        """Their terms added up."""
+        return terms.rounded(points)
+
+    def to_half_space(self, vectors: Floats) -> Floats:
+        """As they are."""
+        return vectors
 
     def to_hyperboloid(self, vectors: Floats) -> Floats:
         """See :func:`treeball.geometry.models.half_space_to_hyperboloid`."""

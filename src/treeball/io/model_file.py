@@ -70,7 +70,7 @@ def to_table(embedding: Embedding, vectors: NDArray[np.floating] | None = None) 
     if embedding.precise is not None:
         rows = packed(embedding.precise)
         columns["half_space"] = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
-        precision = loss_of_rounding(embedding.precise, embedding.vectors, embedding.geometry)
+        precision = loss_of_rounding(embedding.precise, embedding.vectors, embedding.space)
     reach = embedding.known_reach()
     if reach is not None:
         columns["reach"] = pa.array(reach)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..embedding import Clamped, Embedding, LogEntry, Provenance
-from ..geometry import half_space
 from ..geometry.spaces import Space, space_of
-from ..geometry.terms import rounded
 from ..hierarchy import Hierarchy
 from ..types import Floats
 from .registry import find
@@ -75,7 +73,7 @@ class Run:
         """Take the vectors of a construction: (n, dim), or points of several terms, which are rounded beside."""
         if vectors.ndim == 3:
             self.precise = vectors
-            vectors = half_space.rounded_to_ball(vectors)[0] if self.space.name == "poincare" else rounded(vectors)
+            vectors = self.space.from_half_space(vectors)
         self.vectors[:] = vectors
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...geometry import poincare
-from ...limits import PLACED_RADIUS, TIE
+from ...limits import TIE
 from ...nearest import nearest_nodes
 from ...types import Kind
 from ...words import json_number
@@ -103,13 +103,14 @@ def to_float32(values: NDArray[np.float64], kind: Kind) -> tuple[NDArray[np.floa
 def rounding_sentence(precise: Embedding, rounded: Embedding, seed: int = 0) -> str:
     """What is lost when coordinates of several terms are rounded to one, for a person."""
     scores = [embedding.evaluate(sample=SAMPLE, seed=seed) for embedding in (precise, rounded)]
-    held = int((precise.radii() > PLACED_RADIUS).sum())
+    limit = precise.space.held_beyond
+    held = int((precise.radii() > limit).sum())
     text = (
         f"coordinates of {precise.precision} terms are rounded to float64: hits@1 {scores[0].hits_at_1:.4f} -> "
         f"{scores[1].hits_at_1:.4f}, MAP {scores[0].map:.4f} -> {scores[1].map:.4f}"
     )
-    if precise.geometry == "poincare" and held:
-        text += f"; {held:,} nodes are held at radius {PLACED_RADIUS:g}, beyond which the ball has no places in float64"
+    if held:
+        text += f"; {held:,} nodes are held at radius {limit:g}, beyond which the ball has no places in float64"
     return text
 
 
