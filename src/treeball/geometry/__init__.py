@@ -7,6 +7,6 @@ node and `dilation` makes room for them.
 
 from __future__ import annotations
 
-from . import capacity, dilation, euclidean, lorentz, models, poincare
+from . import capacity, dilation, euclidean, half_space, lorentz, models, poincare, terms
 
-__all__ = ["capacity", "dilation", "euclidean", "lorentz", "models", "poincare"]
+__all__ = ["capacity", "dilation", "euclidean", "half_space", "lorentz", "models", "poincare", "terms"]
