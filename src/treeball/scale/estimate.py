@@ -14,12 +14,13 @@ from .source import Edges, connect
 
 __all__ = ["Estimate", "estimate"]
 
-# Bytes that the layout holds for each row at its peak, measured at ten million nodes; and what a program takes anyway.
+# Bytes that the layout holds for each row, counted from its arrays; and what a program takes anyway.
 _LAYOUT_BYTES, _PROGRAM = 52, 400 << 20
-# For each node of a branch: vectors, search tree, names and lengths.
+# For each node of a branch: vectors, search tree, names and lengths, counted.
 _BRANCH_BYTES = 420
-# Microseconds for each row on one core: intake and naming; and placing, verifying and writing.
-_INTAKE_US, _BRANCH_US = 12.0, 20.0
+# Microseconds for each row: intake and naming; and placing, verifying and writing, on one core. Two workers took 18 for
+# both from 1 to 10 million nodes (docs/scale.md); how these divide is an assumption.
+_INTAKE_US, _BRANCH_US = 8.0, 20.0
 _NAME_BYTES = 24
 
 

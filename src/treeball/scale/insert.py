@@ -51,7 +51,8 @@ class Inserted:
 def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int = 0) -> Inserted:
     """Add the leaves of a file of edges child, parent; parents are nodes of the folder."""
     names, parent_names = _read(source, folder)
-    known = {name: folder.find(name) for name in dict.fromkeys(parent_names)}
+    distinct = list(dict.fromkeys(parent_names))
+    known = dict(zip(distinct, folder.find_all(distinct), strict=True))
     parents = np.array([known[name] for name in parent_names], np.int64)
     places = _Places(folder, parents, seed)
     waiting = np.arange(len(names))
@@ -80,7 +81,8 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
     if not rows:
         raise InputError(f"{source!r} holds no edge: give new leaves as child and parent")
     if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"{twice!r} has two parents in {source!r}: a model folder takes new leaves with one")
     for name in names:
         if folder.has(name):
@@ -179,11 +181,12 @@ def _conflicts(folder: ModelFolder, points: Floats, limits: Floats, parents: Int
         counting.in_the_way(
             part, limits[at : at + GROUP], far + at, boxes, BLOCK, points, own, limits, inside, later, clash
         )
-        conflict[later] |= clash[later] & _has_earlier(points, limits, own, at, part, later)
+        later = later[clash[later]]
+        conflict[later] |= _has_earlier(points, limits, at, part, later)
     return conflict
 
 
-def _has_earlier(points: Floats, limits: Floats, own: Floats, at: int, part: Floats, later: Ints) -> Mask:
+def _has_earlier(points: Floats, limits: Floats, at: int, part: Floats, later: Ints) -> Mask:
     """Which of `later` are in the way of one before them."""
     found = np.zeros(later.size, bool)
     for i, one in enumerate(later.tolist()):
@@ -201,7 +204,10 @@ def _longest_edge(folder: ModelFolder) -> float:
 
 def _holds(folder: ModelFolder, first: int, vectors: Floats) -> Floats:
     """The key within which each node of a group wants no other: that of its parent, with a margin."""
-    above = np.array([folder.primary_parent(place) for place in range(first, first + len(vectors))], np.int64)
+    last = first + len(vectors)
+    built = folder.shape.parent[first : min(last, folder.n_built)].astype(np.int64)
+    added = folder.added_parent[max(first - folder.n_built, 0) : max(last - folder.n_built, 0)]
+    above = np.concatenate([built, added])
     few, which = np.unique(np.maximum(above, 0), return_inverse=True)
     far = poincare.distance(vectors, folder.vectors(few)[which])
     return np.where(above >= 0, np.sinh(0.5 * _MARGIN * far) ** 2, 0.0)
