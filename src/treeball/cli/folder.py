@@ -101,7 +101,7 @@ def fit_folder(
         raise InputError("give the model folder a name with -o, such as -o model")
     manifest = make(sources, output, chosen, say)
     repairs = ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "no repairs"
-    say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}, named in repairs.parquet")
+    say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}; see repairs.parquet")
     if json:
         print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
     else:
