@@ -61,7 +61,8 @@ class CentredTree:
         counts = np.diff(self.child_ptr)
         most = int(counts.max(initial=0)) + 1
         pointers, rows, end = np.zeros(most + 2, np.int64), [np.zeros((0, dim))], 0
-        for size in np.unique(counts + 1).tolist():
+        # One child of the centre stands where others have their parent.
+        for size in np.unique([*(counts + 1).tolist(), int(counts[self.order[0]])]).tolist():
             if size < 3:
                 continue
             fan = even_directions(size, dim) if dim == 2 else ordered_directions(size, dim)

@@ -35,6 +35,7 @@ __all__ = ["Drawing", "Plan", "draw", "run_to_scale"]
 # Farther out the squares of ratios of heights leave float64.
 LARGEST_RADIUS = 230.0
 RADII = (230.0, 120.0, 60.0, 30.0, 20.0, 12.0)
+RADII_WHEN_LARGE = (230.0, 60.0, 30.0, 20.0)
 STRAIGHT, ACCEPTABLE = (0.2, 0.6, 1.0), (0.8, 0.9, 0.97)
 # Nodes nearest by path that a node is compared with; fewer in large trees.
 NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
@@ -181,8 +182,15 @@ class _Board:
 
 
 def _range(logs: Floats) -> float:
-    found = float(logs.max() - logs.min()) if logs.size else 0.0
-    return math.inf if math.isnan(found) else found
+    """Logarithm of the largest ratio over the smallest; beyond all where two nodes coincide, by the mean error."""
+    if not logs.size:
+        return 0.0
+    found = float(logs.max() - logs.min())
+    if math.isfinite(found):
+        return found
+    ratios = np.exp(np.nan_to_num(logs, nan=-math.inf, posinf=700.0))
+    middle = float(np.median(ratios))
+    return 1e6 * (1.0 + (float(np.mean(np.abs(ratios / middle - 1.0))) if middle > 0.0 else 1e6))
 
 
 def _first_plans(large: bool) -> list[Plan]:
@@ -190,7 +198,7 @@ def _first_plans(large: bool) -> list[Plan]:
     shapes = [(0.2, True, 0.9), (1.0, True, 0.9)]
     if not large:
         shapes = [(0.0, False, 0.9), *shapes, (0.0, False, -1.0)]
-    return [Plan(radius, *shape) for radius in (RADII[:3] if large else RADII) for shape in shapes]
+    return [Plan(radius, *shape) for radius in (RADII_WHEN_LARGE if large else RADII) for shape in shapes]
 
 
 def _best_plans(board: _Board) -> tuple[list[Plan], int]:
@@ -244,7 +252,7 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
         points[:, board.tree.group],
         plan,
         scale=math.exp(float(np.median(logs))),
-        worst=math.exp(min(_range(logs), 700.0)) if math.isfinite(_range(logs)) else math.inf,
+        worst=math.exp(_range(logs)) if _range(logs) < 700.0 else math.inf,
         exact=board.all is not None,
         resolved=_resolved(board, points, plan),
         shared=shared,

@@ -93,24 +93,26 @@ def place(
         for j in range(count):
             child = child_idx[first + j] if above >= 0 or j == 0 else child_idx[first + j + 1]
             _way(j, count, back, axes, sign, straight, fan_ptr, fan, normal, way)
-            _improve(
-                points,
-                node,
-                child,
-                length[child],
-                near[child],
-                far[child],
-                scale,
-                placed,
-                back,
-                axes[:usable],
-                below[child] < NEARLY_FLAT,
-                acceptable,
-                noise,
-                tried,
-                scratch,
-                way,
-            )
+            # Of more children than are looked at, some would choose the same way.
+            if count < near.shape[1]:
+                _improve(
+                    points,
+                    node,
+                    child,
+                    length[child],
+                    near[child],
+                    far[child],
+                    scale,
+                    placed,
+                    back,
+                    axes[:usable],
+                    below[child] < NEARLY_FLAT,
+                    acceptable,
+                    noise,
+                    tried,
+                    scratch,
+                    way,
+                )
             put(points, node, way, length[child], child, scratch)
             placed[child] = True
 
