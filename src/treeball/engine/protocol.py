@@ -143,7 +143,7 @@ class Engine(Protocol):
         """
         ...
 
-    def compares_all(self, n: int) -> bool:
+    def compares_all(self, n: int, dim: int) -> bool:
         """Whether `descend_softmax` compares each of so many nodes with all others, without lists and samples."""
         ...
 

@@ -110,7 +110,7 @@ class SoftmaxDescent(Descent):
 
     def train(self, first_epoch: int, steps: Floats) -> Trained:
         """By :meth:`treeball.engine.Engine.descend_softmax`."""
-        listed = not self.engine.compares_all(self.hierarchy.n_nodes)
+        listed = not self.engine.compares_all(*self.vectors.shape)
         if listed and (not self.compared.near.size or first_epoch % self._refresh == 0):
             self.compared = self.compared._replace(near=non_positives_near(self, self._left_out))
         if first_epoch % RESTART == 0:

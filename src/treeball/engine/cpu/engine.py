@@ -61,7 +61,7 @@ class CpuEngine:
             settle_all(GEOMETRIES[geometry], vectors, bound)
         return _trained(counters)
 
-    def compares_all(self, n: int) -> bool:
+    def compares_all(self, n: int, dim: int) -> bool:
         """Never."""
         return False
 

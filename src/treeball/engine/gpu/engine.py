@@ -33,7 +33,7 @@ _NODES_PER_PROGRAM = 256
 _ROWS = 32
 _CELLS_PER_WARP = 256
 # Bits of all pairs are 5 GB then, and a step takes about .6 s in ten dimensions.
-_ALL_PAIRS_UP_TO = 200_000
+_ALL_PAIRS_UP_TO, _ALL_PAIRS_UP_TO_DIM = 200_000, 32
 # With so few rows at once a comparison needs hardly more memory than the vectors.
 _FEWEST_ROWS = 1_024
 
@@ -172,7 +172,7 @@ class GpuEngine(CpuEngine):
         """Steps of all nodes at once; up to a size each is compared with all others, and nothing is sampled."""
         with torch.cuda.stream(self.stream):
             order = None
-            if self.compares_all(len(vectors)):
+            if self.compares_all(*vectors.shape):
                 if self._pairs is None or self._pairs[0] is not compared.heads:
                     self._pairs = (compared.heads, AllPairs(compared, len(vectors), self.device, self.processors))
                 gradient_of, order = by_all_pairs(self._pairs[1], vectors, steps), self._pairs[1].order
@@ -200,9 +200,9 @@ class GpuEngine(CpuEngine):
                 movers=movers,
             )
 
-    def compares_all(self, n: int) -> bool:
-        """Up to so many nodes that a step of all pairs takes about a second, and bits of all pairs have room."""
-        return n <= _ALL_PAIRS_UP_TO
+    def compares_all(self, n: int, dim: int) -> bool:
+        """Up to so many nodes that a step of all pairs takes about a second, and dimensions that registers hold."""
+        return n <= _ALL_PAIRS_UP_TO and dim <= _ALL_PAIRS_UP_TO_DIM
 
 
 def _course(pairs: int, seed: int, epoch: int) -> tuple[int, int, int]:

@@ -48,7 +48,7 @@ class Shapes(NamedTuple):
         """What is fastest for a dimension, on a card, and where an interpreter takes its time for every operation."""
         if device.type != "cuda":
             return cls(Shape(_BLOCK, _BLOCK, 1, 4), Shape(_BLOCK, _BLOCK, 1, 4))
-        return cls(Shape(64, 8, 1, 4), Shape(128, 2, 1, 4))
+        return cls(Shape(64, 4, 1, 2), Shape(128, 2, 1 if dim <= 12 else 2, 4))
 
 
 class AllPairs:
