@@ -15,18 +15,21 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import triton
 
 import treeball
-from treeball.engine import Compared, SoftmaxSteps, choose
+from treeball.engine import Compared, Device, SoftmaxSteps, choose
 from treeball.engine.card import why_no_card
 from treeball.hierarchy import Hierarchy
 from treeball.methods.first_vectors import contracted_construction
 from treeball.methods.softmax import _first_sharpness
+from treeball.types import Floats, Objective
 
+Distance = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 PARTS = ("step", "compare", "sampled", "evaluate", "fit")
 RUNS = {
     "go": ("go-slice-dag", 20, None),
@@ -63,35 +66,33 @@ def steps_of(data: Path) -> None:
     """A step of the noun closure, from the vectors that a training starts with, by its first and its last sharpness."""
     hierarchy = treeball.read(data / "wordnet-nouns-dag.tsv.gz")
     engine, compared, n = choose("cuda"), closure(hierarchy), hierarchy.n_nodes
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
     asked = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
     clock = float(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0]) * 1e6
+
+    def steps(vectors: Floats, moments: tuple[Floats, Floats], sharpness: float, count: int) -> object:
+        return engine.descend_softmax(
+            vectors, moments, compared, SoftmaxSteps.even(sharpness, np.full(count, 1e-6)), first_epoch=0,
+            steps_before=0, negatives=0, bound=0.999999, seed=0, workers=1,
+        )  # fmt: skip
+
     for dim in (10, 20):
         start = contracted_construction(hierarchy, dim, 0.03, "parents", 0, 0)
         for sharpness in (_first_sharpness(hierarchy, dim), 8 * _first_sharpness(hierarchy, dim)):
-            vectors, moments, count = start.copy(), (np.zeros(start.shape), np.zeros(n)), 10
-
-            def steps(count: int = count, sharpness: float = sharpness, vectors=vectors, moments=moments) -> object:
-                return engine.descend_softmax(
-                    vectors, moments, compared, SoftmaxSteps.even(sharpness, np.full(count, 1e-6)), first_epoch=0,
-                    steps_before=0, negatives=0, bound=0.999999, seed=0, workers=1,
-                )  # fmt: skip
+            vectors, moments = start.copy(), (np.zeros(start.shape), np.zeros(n))
 
             # The first step of a call finds the nearest of all: what ten and twenty steps differ by has none of it.
-            few, many = milliseconds(steps, 2), milliseconds(lambda steps=steps: steps(20), 2)
+            few, many = (milliseconds(partial(steps, vectors, moments, sharpness, count), 2) for count in (10, 20))
             each = (many - few) / 10
             # Where no pair of blocks is passed by; where some are, that is not a rate.
-            rate = (
-                n
-                * n
-                * INSTRUCTIONS[dim]
-                / (each / 1e3)
-                / (torch.cuda.get_device_properties(0).multi_processor_count * 64 * clock)
-            )
+            rate = n * n * INSTRUCTIONS[dim] / (each / 1e3) / (processors * 64 * clock)
             said = f"step | noun closure | d={dim} | sharpness {sharpness:g} | {each:.1f} ms"
             print(f"{said} | {rate:.0%} of the float64 rate, had no block been passed by", flush=True)
 
 
-def plain_gradient(points: torch.Tensor, rows: torch.Tensor, compared: Compared, distance, sharpness: float) -> None:
+def plain_gradient(
+    points: torch.Tensor, rows: torch.Tensor, compared: Compared, distance: Distance, sharpness: float
+) -> None:
     """The same loss of some heads and its gradient by autograd, in plain PyTorch: what one would write."""
     points = points.detach().requires_grad_()
     ptr, idx = compared.positive_ptr, compared.positive_idx
@@ -120,7 +121,7 @@ def compare(data: Path) -> None:
     compared, dim, count = closure(hierarchy), 10, 256
     start = torch.from_numpy(contracted_construction(hierarchy, dim, 0.03, "parents", 0, 0)).cuda()
     rows = torch.from_numpy(compared.heads[:: len(compared.heads) // count][:count].astype(np.int64))
-    distances = {"plain PyTorch": ball_distance}
+    distances: dict[str, Distance] = {"plain PyTorch": ball_distance}
     try:
         import geoopt
 
@@ -128,7 +129,7 @@ def compare(data: Path) -> None:
     except ImportError as error:
         print(f"compare | geoopt is not here: {error}")
     for name, distance in distances.items():
-        each = milliseconds(lambda d=distance: plain_gradient(start, rows, compared, d, 13.0), 3)
+        each = milliseconds(partial(plain_gradient, start, rows, compared, distance, 13.0), 3)
         print(
             f"compare | noun closure | d={dim} | {name} | {each * hierarchy.n_nodes / count:,.0f} ms a step", flush=True
         )
@@ -156,7 +157,11 @@ def sampled(data: Path) -> None:
 def evaluated(data: Path) -> None:
     """Exact ranks of all nodes, from coordinates in memory to ranks in memory, of constructions."""
     engine = choose("cuda")
-    for name, objectives in (("wordnet-nouns-dag", ("parents", "ancestors")), ("ncbi-taxonomy", ("parents",))):
+    hierarchies: list[tuple[str, tuple[Objective, ...]]] = [
+        ("wordnet-nouns-dag", ("parents", "ancestors")),
+        ("ncbi-taxonomy", ("parents",)),
+    ]
+    for name, objectives in hierarchies:
         hierarchy = treeball.read(data / f"{name}.tsv.gz")
         model = treeball.fit(hierarchy, method="construct", dim=10, heal=False)
         coordinates, factor = model.ranking_coordinates()
@@ -171,14 +176,14 @@ def evaluated(data: Path) -> None:
             print(f"evaluate | {name} | d=10 | {objective} | {each:,.1f} ms | {said}", flush=True)
 
 
-def fits(data: Path, runs: list[str], device: str, epochs: int | None) -> None:
+def fits(data: Path, runs: list[str], device: Device, epochs: int | None) -> None:
     """MAP against seconds, of objective `ancestors`; healing, which the processor does, is left out."""
     print("| hierarchy | d | device | epochs | MAP | mean rank | ill of pairs | seconds |\n" + "|---" * 8 + "|")
     small = [(f"n{i}", f"n{i // 3}") for i in range(1, 400)]
     for run in runs:
         name, dim, usual = RUNS[run]
         hierarchy = treeball.read(data / f"{name}.tsv.gz")
-        given = {"epochs": epochs or usual} if epochs or usual else {}
+        given: dict[str, Any] = {"epochs": epochs or usual} if epochs or usual else {}
         treeball.fit(small, objective="ancestors", dim=dim, epochs=40, device=device, heal=False)  # compiles
         started = time.perf_counter()
         model = treeball.fit(
