@@ -82,7 +82,11 @@ def test_fit_says_what_it_read_trains_saves_and_prints_the_score(catalog, capsys
 def test_evaluate_prints_one_json_object(model, capsys):
     assert run(["evaluate", str(model), "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
+    assert 0 < record.pop("map_neighbours") < 1
+    assert record.pop("distortion")["exact"]
     assert record == treeball.load(model).provenance.scores
+    assert run(["evaluate", str(model), "--no-distortion", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == record
     assert run(["evaluate", str(model), "--objective", "ancestors", "--sample", "10", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["objective"] == "ancestors"

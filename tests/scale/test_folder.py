@@ -229,6 +229,14 @@ def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, ca
     assert run(["verify", str(model)]) == 0
     assert run(["insert", str(model), str(new)]) == 2
     assert "already" in capsys.readouterr().err
+    # A branch that is damaged is made again; what was added stays.
+    next((model / "shards").glob("branch*")).write_bytes(b"PAR1 and then nothing")
+    fit_folder((pattern,), model, ScaleSettings(dim=6, branch_nodes=1000, workers=1), quiet)
+    assert len(ModelFolder(model)) == 3200
+    assert run(["verify", str(model)]) == 0
+    with pytest.raises(InputError, match="holds a model of other edges or settings"):
+        fit_folder((pattern,), model, ScaleSettings(dim=7, branch_nodes=1000, workers=1), quiet)
+    assert len(ModelFolder(model)) == 3200
 
 
 def test_a_page_shows_the_upper_levels_and_what_is_below_a_node(made, tmp_path, capsys):

@@ -106,6 +106,8 @@ def evaluate(
     of_model = _given(sample=sample, ill_pairs=ill_pairs, require_ill=require_ill)
     if device != "auto":
         of_model["device"] = device
+    if distortion is not None:
+        of_model["distortion"] = distortion
     if require_map is not None:
         require(0 <= require_map <= 1, f"--require-map must be between 0 and 1, not {require_map:g}")
     if require_ill is not None:

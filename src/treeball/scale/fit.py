@@ -75,7 +75,12 @@ def fit_folder(
     edges = Edges.of(sources)
     key = settings.key(edges.fingerprint())
     _require_ours(folder)
-    if (folder / MANIFEST).is_file() and (kept := read_json(folder / MANIFEST)).get("key") == key:
+    kept = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
+    if kept and kept.get("key") != key:
+        raise InputError(
+            f"{str(folder)!r} holds a model of other edges or settings: give another folder, or remove that one first"
+        )
+    if kept:
         broken = [task for task in range(len(kept["cuts"]) - 1) if not is_done(folder, task, key)]
         if not broken:
             tell(f"{folder} is done already: nothing was computed")
@@ -105,6 +110,8 @@ def fit_folder(
         if len(records) % max(1, len(tasks) // 20) == 0:
             tell(f"{len(records):,} of {len(tasks):,} branches ({kept_shards:,} were there already)")
     manifest = _manifest(settings, key, edges, laid, planned, [records[task] for task in tasks], folder)
+    # What was added to the folder later lies in shards of its own.
+    manifest |= {"added": kept["added"]} if "added" in kept else {}
     write_json(folder / MANIFEST, manifest)
     return manifest
 
