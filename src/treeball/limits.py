@@ -20,6 +20,7 @@ __all__ = [
     "PUBLISHED_MARGIN",
     "PUBLISHED_RADIUS",
     "SETTLE_RADIUS",
+    "TERMS",
     "TIE",
     "UNIT_ROUNDOFF",
     "gap_from_radius",
@@ -103,3 +104,7 @@ def radius_resolution(radius: float) -> float:
     coordinates more exactly than half of this.
     """
     return 2.0 * UNIT_ROUNDOFF / gap_from_radius(radius)
+
+
+TERMS = (1, 2, 4)
+"""How many float64 terms a coordinate may have."""

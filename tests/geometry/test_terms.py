@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from treeball.engine.cpu import terms as kernels
 from treeball.geometry import terms
+from treeball.limits import TERMS
 
 mpmath.mp.dps = 120
 
@@ -92,11 +93,11 @@ def test_inverse_hyperbolic_sines_have_thirty_digits(first, low):
 
 
 def test_the_radius_carried_grows_with_the_terms():
-    assert [round(terms.carried_radius(count), 1) for count in terms.TERMS] == [30.0, 66.7, 140.2]
+    assert [round(terms.carried_radius(count), 1) for count in TERMS] == [30.0, 66.7, 140.2]
 
 
 @given(st.floats(1e-100, 1e200), st.floats(1e-100, 1e200))
 def test_distances_from_squares_have_twenty_five_digits(square, below):
     found = kernels.distance_of(square, 0.0, below, 0.0)
     exact = 2 * mpmath.asinh(mpmath.sqrt(mpmath.mpf(square) / mpmath.mpf(below)))
-    assert relative(found, exact) < 1e-28
+    assert relative(found, exact) < 1e-25

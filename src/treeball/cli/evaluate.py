@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..checks import require
-from ..engine import Device
 from ..errors import InputError
-from ..types import Objective
+from ..types import Device, Objective
 from ..words import count
 from .console import print_json, print_line, print_table, say, score_rows
 from .folder_answers import evaluate_folder, refuse_options

@@ -6,14 +6,14 @@ Nothing above this room knows which one it has.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 from ..errors import InputError
+from ..types import Device
 from .protocol import Compared, Engine, SoftmaxSteps, Trained
 
 __all__ = ["DEVICES", "Compared", "Device", "Engine", "SoftmaxSteps", "Trained", "choose"]
 
-Device = Literal["auto", "cpu", "cuda"]
 DEVICES = get_args(Device)
 """What `choose` takes."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..limits import PLACED_RADIUS
+from ..limits import PLACED_RADIUS, TERMS
 from ..types import Floats
 from . import poincare, terms
 from .models import half_space_to_ball
@@ -110,7 +110,7 @@ def rounded_to_ball(points: Floats, max_radius: float = PLACED_RADIUS) -> tuple[
 
 def wrong(points: Floats) -> str:
     """What makes an array no points of the half-space in terms; empty if nothing does."""
-    if points.ndim != 3 or len(points) not in terms.TERMS or points.shape[-1] < 2:
+    if points.ndim != 3 or len(points) not in TERMS or points.shape[-1] < 2:
         return f"it has the shape {points.shape}, and not (terms, nodes, dimensions) with 1, 2 or 4 terms"
     if not np.isfinite(points).all():
         return "a coordinate is not finite"

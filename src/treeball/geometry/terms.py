@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from ..types import Floats
 
 __all__ = [
-    "TERMS",
     "add",
     "asinh",
     "bits",
@@ -31,9 +30,6 @@ __all__ = [
     "two_product",
     "two_sum",
 ]
-
-TERMS = (1, 2, 4)
-"""How many terms a coordinate may have."""
 
 _SPLITTER = 2.0**27 + 1.0
 # log 2 in two terms, and the powers of two that an exponent is reduced by before its series.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..checks import require
-from ..geometry.terms import TERMS
 from ..hierarchy import Hierarchy
+from ..limits import TERMS
 from .dimension import smallest_dimension, smallest_trained_dimension
 from .fit_settings import settings_of
 from .registry import find

@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import InputError
 from ..geometry import half_space, poincare
 from ..geometry.directions import even_directions, smallest_angle
-from ..geometry.terms import TERMS, carried_radius
 from ..geometry.terms import bits as bits_of
+from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
-from ..limits import BALL_RADIUS, LARGEST_RADIUS
+from ..limits import BALL_RADIUS, LARGEST_RADIUS, TERMS
 from ..types import Floats, Ints
 from .distances import run_to_scale
 from .registry import Method

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
-from ..geometry.terms import TERMS
-from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS
+from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS, TERMS
 from ..types import Device, Objective
 
 __all__ = [
