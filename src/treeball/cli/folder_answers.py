@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from .console import print_json, print_line, print_rows, print_table, say
 from .folder import rows_of
+from .serving import serve_until_ctrl_c
 
 if TYPE_CHECKING:
     from ..scale.folder import ModelFolder
@@ -192,7 +193,6 @@ def serve_folder(path: Path, settings: ServeSettings) -> int:
     """Answer over HTTP, to this machine, until Ctrl-C."""
     from dataclasses import fields
 
-    from ..interruption import answered
     from ..scale.folder import ModelFolder
     from ..scale.serve import application
     from ..web.local import LocalServer
@@ -210,10 +210,4 @@ def serve_folder(path: Path, settings: ServeSettings) -> int:
         raise InputError("a model folder is served to this machine alone: leave out --cors")
     folder = ModelFolder(path)
     with LocalServer(application(folder, max_k=settings.max_k), settings.port, what="the service") as server:
-        say(f"serving {server.address}  (Ctrl-C ends)")
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            answered()
-            say("stopped")
-    return 0
+        return serve_until_ctrl_c(server)

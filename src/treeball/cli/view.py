@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..interruption import answered
 from ..types import Objective
 from .console import say
+from .serving import serve_until_ctrl_c
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -149,15 +149,7 @@ def _serve(page: str, port: int, wants_browser: bool) -> int:
     from ..report.browser.serve import page_server
 
     with page_server(page, port) as server:
-        say(f"serving {server.address}  (Ctrl-C ends)")
-        if wants_browser:
-            _open(server.address)
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            answered()
-            say("stopped")
-    return 0
+        return serve_until_ctrl_c(server, _open if wants_browser else None)
 
 
 def _open(address: str) -> None:
