@@ -127,6 +127,16 @@ def test_a_chain_of_thousands_starts_in_a_space_that_is_as_good_as_flat():
     assert scores.max_radius < 31
 
 
+@pytest.mark.parametrize("n", [10_000, 50_000])
+def test_plans_that_make_the_same_edges_of_a_chain_are_tried_once(n):
+    """All of a chain's edges are shorter than the longest one allowed, whatever that is."""
+    scaffold = Scaffold(tree(shapes("chain", n, None)), 3)
+    plans = list(scaffold.plans())
+    assert len({(plan.budget, plan.growth) for plan in plans}) == len(plans)
+    # None is so steep that the first edges vanish.
+    assert all(np.ptp(scaffold.place(plan)[:, 0][:3]) > 0 for plan in plans)
+
+
 def test_a_single_node_and_a_pair():
     for n in (1, 2):
         hierarchy = tree([0] * (n - 1))

@@ -176,12 +176,14 @@ class Scaffold:
             tops = np.array([self.hierarchy.root])
         return self.order[large[self.order]], preorder, begin[tops].astype(np.int64), end[tops].astype(np.int64)
 
-    def place(self, plan: Plan) -> Floats:
-        """Vectors (n, dim) of the construction; with several terms, points (terms, n, dim) of the half-space."""
-        n = self.hierarchy.n_nodes
-        length = placement.edge_lengths(
+    def _edge_lengths(self, plan: Plan) -> Floats:
+        return placement.edge_lengths(
             self.order, self.parent, self.height, plan.budget, plan.longest, math.log(plan.growth)
         )
+
+    def place(self, plan: Plan) -> Floats:
+        """Vectors (n, dim) of the construction; with several terms, points (terms, n, dim) of the half-space."""
+        n, length = self.hierarchy.n_nodes, self._edge_lengths(plan)
         vectors = np.zeros((n, self.dim))
         norm = 1.0 - margin_from_radius(PLACED_RADIUS)
         if self.terms > 1:
@@ -236,8 +238,13 @@ class Scaffold:
         return np.union1d(half, rng.choice(with_parent, size - half.size, replace=False))
 
     def plans(self) -> Iterator[Plan]:
-        """Candidates, the preferred first."""
-        return candidate_plans(int(self.height[self.hierarchy.root]), self.largest_need, self.terms)
+        """Candidates, the preferred first; of those that make the same edges, as they do of a chain, one."""
+        last = np.empty(0)
+        for plan in candidate_plans(int(self.height[self.hierarchy.root]), self.largest_need, self.terms):
+            length = self._edge_lengths(plan)
+            if not np.array_equal(length, last):
+                yield plan
+            last = length
 
 
 def candidate_plans(height: int, largest_need: float, terms: int = 1) -> Iterator[Plan]:
@@ -247,7 +254,9 @@ def candidate_plans(height: int, largest_need: float, terms: int = 1) -> Iterato
     steepest = math.exp(min(0.2, 200.0 / height))
     growths = [1.05, 1.01]
     if height > VERY_TALL:
-        growths = sorted({steepest, 1.0 + 0.5 * (steepest - 1.0), 1.03, *growths}, reverse=True)
+        # Steeper ones than the steepest would take the lengths below the smallest number there is.
+        growths = [1.03, *growths, steepest, 1.0 + 0.5 * (steepest - 1.0)]
+        growths = sorted({growth for growth in growths if growth <= steepest}, reverse=True)
     elif height > TALL:
         growths = [1.1, 1.05, 1.03, 1.01]
     carried = carried_radius(terms)
