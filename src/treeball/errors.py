@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from .words import printable
+
 
 class TreeballError(Exception):
-    """Base of every error treeball raises on purpose; the command line prints it without a traceback."""
+    """Base of every error treeball raises on purpose; the command line prints it without a traceback.
+
+    Its text is one line, whatever the names and the foreign messages that it quotes hold.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return printable(" ".join(line.strip() for line in super().__str__().splitlines()))
 
 
 class InputError(TreeballError):

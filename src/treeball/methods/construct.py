@@ -177,9 +177,10 @@ class Scaffold:
         return self.order[large[self.order]], preorder, begin[tops].astype(np.int64), end[tops].astype(np.int64)
 
     def _edge_lengths(self, plan: Plan) -> Floats:
-        return placement.edge_lengths(
+        length: Floats = placement.edge_lengths(
             self.order, self.parent, self.height, plan.budget, plan.longest, math.log(plan.growth)
         )
+        return length
 
     def place(self, plan: Plan) -> Floats:
         """Vectors (n, dim) of the construction; with several terms, points (terms, n, dim) of the half-space."""
