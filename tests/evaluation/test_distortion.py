@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import trees
-from treeball import Embedding, Hierarchy, InputError
+from treeball import Embedding, Hierarchy, InputError, fit
 from treeball.evaluation import _distortion as module
 from treeball.evaluation import distortion
 from treeball.geometry.models import ball_to_hyperboloid
@@ -173,3 +173,14 @@ def test_the_record_labels_the_worst_of_a_sample():
     assert len(record["average_interval_95"]) == 2
     with pytest.raises(InputError, match="sample of -1"):
         distortion(embedding, sample=-1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weights", [[1e-310, 1.0, 2.0], [1.7e308] * 3, [1e-310] * 3, [1e-160, 1e160, 1.0]])
+@pytest.mark.parametrize("objective", ["parents", "distances"])
+def test_lengths_at_the_ends_of_what_numbers_hold(weights, objective):
+    """Ratios to 1e-310, or sums of 1e308, would be infinite."""
+    hierarchy = Hierarchy.from_codes(["r", "a", "b", "c"], [1, 2, 3], [0, 1, 2], weights=weights)
+    measured = distortion(fit(hierarchy, dim=2, objective=objective))
+    assert measured.pairs + measured.left_aside == 6
+    assert measured.pairs == 0 or math.isfinite(measured.average * measured.worst * measured.scale)

@@ -19,6 +19,8 @@ Metric = Literal["tree", "graph", "primary tree"]
 
 # Beyond, all shortest paths of a DAG are too many.
 ALL_PATHS_UP_TO_NODES = 2_000
+# Lengths whose sums, squares and ratios are numbers: what is shorter counts as 0, what is longer as the longest.
+SHORTEST, LONGEST = 1e-100, 1e100
 
 
 class Graph(NamedTuple):
@@ -38,10 +40,13 @@ class Graph(NamedTuple):
 
 
 def edge_lengths(hierarchy: Hierarchy) -> Floats:
-    """Length (m,) of every edge in the order of `Hierarchy.edges`: its weight, not below 0; 1 where there are none."""
+    """Length (m,) of every edge in the order of `Hierarchy.edges`: its weight; 1 where there are none.
+
+    A weight below 1e-100 counts as 0, and one above 1e100 as that.
+    """
     if hierarchy.parent_weight is None:
         return np.ones(hierarchy.n_edges)
-    return np.maximum(hierarchy.parent_weight, 0.0)
+    return np.where(hierarchy.parent_weight < SHORTEST, 0.0, np.minimum(hierarchy.parent_weight, LONGEST))
 
 
 class PathLengths:
