@@ -21,7 +21,7 @@ import pytest
 
 from tests.scale.hierarchies import random_edges, write
 from treeball.errors import InputError
-from treeball.scale import branch
+from treeball.scale import shard
 from treeball.scale.fit import ScaleSettings, fit_folder
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
@@ -97,8 +97,8 @@ def test_a_shard_that_was_cut_short_is_made_again_and_no_other(home, pattern, ha
 def test_a_killed_driver_leaves_what_is_done_and_the_next_goes_on(home, pattern, hashes):
     model = home / "killed"
     program = (
-        "import sys, time; from pathlib import Path; from treeball.scale import engines, branch, fit\n"
-        "made = branch.make_shard\n"
+        "import sys, time; from pathlib import Path; from treeball.scale import engines, shard, fit\n"
+        "made = shard.make_shard\n"
         "def slow(folder, task, settings):\n"
         "    time.sleep(0.3); return made(folder, task, settings)\n"
         "engines.make_shard = slow\n"
@@ -129,7 +129,7 @@ def test_a_cluster_loses_a_worker_and_a_node_and_gives_the_same_bytes(home, patt
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
         died = home / "died"
-        made = branch.make_shard
+        made = shard.make_shard
 
         def mortal(folder, task, settings):
             mark = Path(folder).parent / f"{Path(folder).name}-died-{task}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError, MissingExtraError, TreeballError
-from .branch import make_shard
+from .shard import make_shard
 
 __all__ = ["Engine", "run_tasks"]
 

@@ -88,17 +88,19 @@ def evaluate_folder(
     counts_of = np.array([len(some) for some in positives])
     ends = np.cumsum(counts_of)
     begins = ends - counts_of
-    limits = np.empty(int(ends[-1]))
+    limits, within = np.empty(int(ends[-1])), np.empty(int(ends[-1]), np.int64)
     for i, some in enumerate(positives):
         far = np.sort(counting.keys_to(known[np.searchsorted(needed, some)], queries[i]))
         limits[begins[i] : ends[i]] = far * (1.0 + TIE)
+        within[begins[i] : ends[i]] = np.searchsorted(far, limits[begins[i] : ends[i]], "right")
     counts = _count_all(folder, queries, begins, ends, limits, thread_count(threads))
-    # Each node itself is within all limits, an added root within none that counts, and positives up to their own.
+    # Each node itself is within all limits, an added root within none that counts, and positives up to their own, with
+    # those that are as far.
     order = np.arange(limits.size) - np.repeat(begins, counts_of)
     if folder.has_virtual_root:
         root = counting.keys_to(queries, folder.vectors([0])[0])
         counts -= np.repeat(root, counts_of) <= limits
-    others = counts - 1 - (order + 1)
+    others = counts - 1 - within
     others = np.maximum(others, 0)
     precision = (order + 1) / (order + 1 + others)
     owner = np.repeat(np.arange(nodes.size), counts_of)

@@ -13,8 +13,10 @@ from ..geometry.directions import even_directions, fan_size, ordered_directions,
 from ..types import Floats, Ints
 from .layout import array, read_json, write_json
 
-__all__ = ["Fans", "compact_order", "make_fans"]
+__all__ = ["MANY_CHILDREN", "Fans", "compact_order", "make_fans"]
 
+MANY_CHILDREN = 50_000
+"""From so many children on, directions are chosen once and kept in a file; leaves next to each other are near."""
 _REPELLED = 1024
 _COMPACT = 1024
 
@@ -29,6 +31,7 @@ class Fans:
     sizes, begin : int64 (f,), number of directions of each fan, ascending, and where it begins
     cosine : float64 (f,), of its smallest angle
     largest_need : length at which the largest fan has room
+    roomy : whether there are about two directions for each of more than a few children
     """
 
     rows: Floats
@@ -36,6 +39,7 @@ class Fans:
     begin: Ints
     cosine: Floats
     largest_need: float
+    roomy: bool
 
     @classmethod
     def load(cls, work: Path) -> Fans:
@@ -44,21 +48,34 @@ class Fans:
         rows = np.asarray(array(work / "fans.npy"))
         sizes = np.array(table["sizes"], np.int64)
         begin = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
-        return cls(rows, sizes, begin, np.array(table["cosine"]), table["largest_need"])
+        return cls(rows, sizes, begin, np.array(table["cosine"]), table["largest_need"], table.get("roomy", False))
 
     def of(self, children: Ints) -> Ints:
         """Which fan a number of children has, int64 (m,)."""
         dim = self.rows.shape[1]
         few, which = np.unique(children, return_inverse=True)
-        wanted = np.array([fan_size(int(one) + 1, dim) for one in few], np.int64)
+        wanted = np.array([fan_size(_directions(int(one), dim, self.roomy), dim) for one in few], np.int64)
         return np.searchsorted(self.sizes, wanted)[which]
 
+    def ample(self, siblings: Ints) -> Floats:
+        """Length of edges at which so many siblings, and what is below them, have ample room, float64 (m,)."""
+        few, which = np.unique(siblings, return_inverse=True)
+        wanted = np.array([fan_size(int(one) + 1, self.rows.shape[1]) for one in few], np.int64)
+        angle = np.arccos(self.cosine[np.minimum(np.searchsorted(self.sizes, wanted), self.sizes.size - 1)])
+        return np.asarray(1.1 * radius_for_angle(0.5 * angle))[which]
 
-def make_fans(children: Ints, dim: int, work: Path) -> None:
+
+def _directions(children: int, dim: int, roomy: bool) -> int:
+    """How many directions a node with so many children needs, with that to its parent."""
+    return 2 * children + 1 if roomy and 2 * dim < children <= MANY_CHILDREN else children + 1
+
+
+def make_fans(children: Ints, dim: int, work: Path, roomy: bool = False) -> None:
     """Write the fans for these numbers of children, distinct and at least 1."""
     least: dict[int, int] = {}
     for count in children.tolist():
-        least.setdefault(fan_size(count + 1, dim), count + 1)
+        wanted = _directions(count, dim, roomy)
+        least.setdefault(fan_size(wanted, dim), wanted)
     sizes = sorted(least)
     path = work / "fans.npy"
     out = np.lib.format.open_memmap(path, "w+", np.float64, (sum(sizes), dim))
@@ -74,7 +91,7 @@ def make_fans(children: Ints, dim: int, work: Path) -> None:
         del fan
     out.flush()
     del out
-    write_json(work / "fan_sizes.json", {"sizes": sizes, "cosine": cosines, "largest_need": need})
+    write_json(work / "fan_sizes.json", {"sizes": sizes, "cosine": cosines, "largest_need": need, "roomy": roomy})
 
 
 def compact_order(points: Floats) -> Ints:

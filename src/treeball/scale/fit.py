@@ -16,15 +16,17 @@ from .._version import __version__
 from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..io.memory import bytes_of
-from ..methods.construct import ALL_NODES, GOOD_ENOUGH, Plan, candidate_plans
+from ..methods.construct import ALL_NODES, GOOD_ENOUGH
 from ..types import Ints
 from ..workers import thread_count
-from .branch import boxes_path, is_done, place_branch, record_path, shard_path, together
+from .branch import place_branch, together
 from .engines import Engine, run_tasks
 from .fans import Fans, make_fans
 from .intake import take_in
 from .layout import FORMAT, MANIFEST, read_json, save_array, write_json
+from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
+from .shard import boxes_path, is_done, record_path, shard_path
 from .source import Edges
 from .topology import lay_out
 from .trunk import Shape, Trunk, cuts_of
@@ -36,6 +38,8 @@ BRANCH_NODES = 1 << 18
 _LAID = ("nodes", "edges", "rows", "roots", "virtual_root", "other_edges", "height", "repairs")
 # Plans that are tried, on so many branches, and nodes of each that are looked at.
 _PLANS, _PILOTS, _LOOKED_AT = 8, 4, 4000
+# Short edges are good for nodes with several parents, and are taken where at most so many times as many nodes are ill.
+_ILL_FOR_SEVERAL = 0.05
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,8 @@ def fit_folder(
         write_json(work / "input.json", {"key": key})
     state = _Stages(folder, work, edges, settings, key, tell)
     laid = state.once("layout", state.layout)
-    state.once("fans", state.fans)
-    planned = state.once("plan", state.plan)
+    state.once("fans", lambda: state.fans(laid["other_edges"] > 0))
+    planned = state.once("plan", lambda: state.plan(laid["other_edges"]))
     task_settings = {
         "key": key, "seed": settings.seed, "cuts": planned["cuts"], "plan": planned["plan"],
         "several_parents": laid["other_edges"] > 0,
@@ -159,36 +163,39 @@ class _Stages:
             "height": int(topology.height[0]), "repairs": repairs.counts,
         }  # fmt: skip
 
-    def fans(self) -> dict[str, Any]:
+    def fans(self, several_parents: bool) -> dict[str, Any]:
         """Fans for all numbers of children that occur."""
         counts = flat_tree.child_counts(Shape.load(self.folder).parent)
         distinct = np.unique(counts)
         distinct = distinct[distinct > 0]
-        make_fans(distinct, self.settings.dim, self.work)
+        make_fans(distinct, self.settings.dim, self.work, roomy=several_parents)
         return {"largest_fan": int(distinct.max(initial=0)), "inner": int((counts > 0).sum())}
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self, other_edges: int) -> dict[str, Any]:
         """The numbers that fix the construction: the first candidate under which few of a sample are ill."""
         shape, fans = Shape.load(self.folder), Fans.load(self.work)
-        cuts = cuts_of(shape.parent.size, self.settings.branch_nodes)
+        n = shape.parent.size
+        cuts = cuts_of(n, self.settings.branch_nodes)
         rng = np.random.default_rng(self.settings.seed)
         tasks = cuts.size - 1
-        few = tasks if shape.parent.size <= ALL_NODES else _PILOTS
+        few = tasks if n <= ALL_NODES else _PILOTS
         pilots = np.sort(rng.choice(tasks, min(few, tasks), replace=False))
-        best: tuple[float, Plan] | None = None
+        best: tuple[float, FolderPlan] | None = None
         tried = 0
-        for plan in candidate_plans(int(shape.height[0]), fans.largest_need):
+        for plan in folder_plans(int(shape.height[0]), fans.largest_need, other_edges > 0):
             if tried == _PLANS:
                 break
             tried += 1
             trunk = Trunk.place(shape, fans, plan, cuts, self.work)
-            share = self._ill(shape, fans, plan, trunk, cuts, pilots)
-            self.tell(
-                f"plan {tried}: edges to {plan.longest:.3g}, growth {plan.growth:.4g}: {share:.3%} of a sample ill"
-            )
+            share, of_all = self._ill(shape, fans, plan, trunk, cuts, pilots)
+            edges = f"edges to {plan.longest:.3g}" + (f", {plan.short:.3g} for inner nodes" if plan.short else "")
+            self.tell(f"plan {tried}: {edges}, growth {plan.growth:.4g}: {share:.3%} of a sample ill")
+            if plan.short and of_all <= _ILL_FOR_SEVERAL * other_edges / n:
+                best = share, plan
+                break
             if best is None or share < best[0]:
                 best = share, plan
-            if share <= (GOOD_ENOUGH / 4 if shape.parent.size > _LOOKED_AT else 0.0):
+            if share <= (GOOD_ENOUGH / 4 if n > _LOOKED_AT else 0.0):
                 break
         assert best is not None
         if best[1] != plan:
@@ -198,8 +205,13 @@ class _Stages:
         return {"plan": asdict(best[1]), "cuts": cuts.tolist(), "ill_share": best[0], "tried": tried,
                 "trunk": int(trunk.places.size)}  # fmt: skip
 
-    def _ill(self, shape: Shape, fans: Fans, plan: Plan, trunk: Trunk, cuts: Ints, pilots: Ints) -> float:
-        """Share of a sample of the pilots that is ill among all of them and the trunk."""
+    def _ill(
+        self, shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, cuts: Ints, pilots: Ints
+    ) -> tuple[float, float]:
+        """Share of a sample of the pilots, half of it inner nodes, that is ill among all of them and the trunk.
+
+        And the share of all nodes that this stands for.
+        """
         branches = [place_branch(shape, fans, plan, trunk, int(cuts[i]), int(cuts[i + 1]), self.work) for i in pilots]
         rng = np.random.default_rng([self.settings.seed, 1])
         places = np.concatenate([np.arange(one.first, one.last) for one in branches])
@@ -207,7 +219,11 @@ class _Stages:
         picked = rng.choice(inner, min(_LOOKED_AT, inner.size), replace=False)
         picked = np.union1d(picked, rng.choice(places, min(_LOOKED_AT, places.size), replace=False))
         whole, rows = together(branches, trunk, picked)
-        return whole.ill(rows, self.threads).size / max(1, picked.size)
+        ill = np.isin(rows, whole.ill(rows, self.threads))
+        is_inner = shape.height[picked] > 0
+        shares = [float(ill[some].mean()) if some.any() else 0.0 for some in (is_inner, ~is_inner)]
+        part = inner.size / places.size
+        return float(ill.mean()), part * shares[0] + (1.0 - part) * shares[1]
 
 
 def _names_at(path: Path, places: Ints) -> dict[str, str]:
@@ -241,6 +257,7 @@ def _manifest(
         **{name: laid[name] for name in _LAID},
         "plan": planned["plan"], "plans_tried": planned["tried"], "cuts": planned["cuts"], "trunk": planned["trunk"],
         "ill_in_branches": sum(record["ill"] for record in records),
+        "moved_between_parents": sum(record.get("moved", 0) for record in records),
         "verified": sum(record["looked_at"] for record in records),
         "largest_radius": max(record["largest_radius"] for record in records),
         "shards": [

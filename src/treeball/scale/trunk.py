@@ -15,15 +15,13 @@ import numpy as np
 
 from ..engine.cpu import flat_tree, placement
 from ..limits import PLACED_RADIUS, margin_from_radius
-from ..methods.construct import Plan
 from ..types import Codes, Floats, Ints
-from .fans import Fans, compact_order
+from .fans import MANY_CHILDREN, Fans, compact_order
 from .layout import array, save_array
+from .lengths import FolderPlan, longest_edges
 
 __all__ = ["Shape", "Trunk", "cuts_of", "rows_of_children"]
 
-MANY_CHILDREN = 50_000
-"""From so many children on, directions are chosen once and kept in a file; leaves next to each other are near."""
 NORM = 1.0 - margin_from_radius(PLACED_RADIUS)
 
 
@@ -92,7 +90,7 @@ class Trunk:
         )  # fmt: skip
 
     @classmethod
-    def place(cls, shape: Shape, fans: Fans, plan: Plan, cuts: Ints, work: Path) -> Trunk:
+    def place(cls, shape: Shape, fans: Fans, plan: FolderPlan, cuts: Ints, work: Path) -> Trunk:
         """Give the trunk its places in space; directions around nodes with many children go to files in `work`."""
         for old in work.glob("rows-*.npy"):
             old.unlink()
@@ -112,7 +110,7 @@ class Trunk:
             inside = np.flatnonzero(np.isin(children, places))
             if not inside.size:
                 continue
-            length, left = lengths_of_children(shape, plan, trunk, row, children)
+            length, left = lengths_of_children(shape, fans, plan, trunk, row, children)
             vectors = np.zeros((inside.size, dim))
             put_children(trunk, row, shape, fans, children.size, rows[inside], length[inside], vectors)
             below = np.searchsorted(places, children[inside])
@@ -121,25 +119,31 @@ class Trunk:
         return trunk
 
 
-def lengths_of_children(shape: Shape, plan: Plan, trunk: Trunk, row: int, children: Ints) -> tuple[Floats, Floats]:
+def lengths_of_children(
+    shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, row: int, children: Ints
+) -> tuple[Floats, Floats]:
     """Edge lengths of children of a node of the trunk, and what is left below them, float64 (k,) each."""
     heights = np.concatenate([[shape.height[trunk.places[row]]], shape.height[children]]).astype(np.int32)
     parent = np.zeros(heights.size, np.int32)
     left, length = np.zeros(heights.size), np.zeros(heights.size)
     left[0], length[0] = trunk.left[row], trunk.length[row]
     order = np.arange(heights.size, dtype=np.int32)
-    placement.lengthen(order, 1, parent, heights, plan.longest, math.log(plan.growth), left, length)
+    inner = np.full(heights.size, np.count_nonzero(heights[1:]))
+    longest = longest_edges(plan, fans, heights, np.arange(-1, children.size), inner)
+    placement.lengthen(order, 1, parent, heights, longest, math.log(plan.growth), left, length)
     return length[1:], left[1:]
 
 
-def rows_of_children(shape: Shape, fans: Fans, plan: Plan, trunk: Trunk, place: int, work: Path) -> tuple[Ints, Ints]:
+def rows_of_children(
+    shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: int, work: Path
+) -> tuple[Ints, Ints]:
     """All children of a node of the trunk by place, and the row of its fan that each of them takes."""
     children = flat_tree.children_at(place, shape.size).astype(np.int64)
     kept = work / f"rows-{place}.npy"
     if kept.exists():
         return children, np.asarray(array(kept)).astype(np.int64)
     row = trunk.at(place)
-    length, _ = lengths_of_children(shape, plan, trunk, row, children)
+    length, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
     which = int(fans.of(np.array([children.size]))[0])
     fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
     own = float(trunk.length[row]) if place > 0 else -1.0

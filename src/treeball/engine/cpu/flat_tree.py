@@ -123,8 +123,15 @@ def peel(pointers, order, parent, keep):
 
 @compiled
 def deepest_parents(pointers, order, parent, keep, queue):
-    """The parent of every node that is farthest from the root, int32 (n,), -1 for roots; of several the first."""
+    """The parent of every node that is farthest from the root, int32 (n,), -1 for roots.
+
+    Of several it is that with the fewest children, which has more room, and of these the first.
+    """
     n = queue.size
+    children = np.zeros(n, np.int32)
+    for row in range(parent.size):
+        if keep[row]:
+            children[parent[row]] += 1
     depth = np.zeros(n, np.int32)
     primary = np.full(n, -1, np.int32)
     for rank in range(n - 1, -1, -1):
@@ -133,7 +140,7 @@ def deepest_parents(pointers, order, parent, keep, queue):
         for i in range(pointers[node], pointers[node + 1]):
             if keep[order[i]]:
                 above = parent[order[i]]
-                if depth[above] > best:
+                if depth[above] > best or (depth[above] == best and children[above] < children[primary[node]]):
                     best = depth[above]
                     primary[node] = above
         depth[node] = best + 1

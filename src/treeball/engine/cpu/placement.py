@@ -55,20 +55,23 @@ def edge_lengths(order, parent, height, budget, longest, log_growth):
     length = np.zeros(order.size)
     left = np.empty(order.size)
     left[order[0]] = budget
-    lengthen(order, 1, parent, height, longest, log_growth, left, length)
+    lengthen(order, 1, parent, height, np.full(order.size, longest), log_growth, left, length)
     return length
 
 
 @compiled
 def lengthen(order, first, parent, height, longest, log_growth, left, length):
-    """Set `length` and `left` of the nodes from rank `first` on in `order`; those before have theirs."""
+    """Set `length` and `left` of the nodes from rank `first` on in `order`; those before have theirs.
+
+    `longest` (n,) is that of each node's own edge.
+    """
     growth = math.exp(log_growth)
     for rank in range(first, order.size):
         node = order[rank]
         above = parent[node]
         tallest = left[above] * first_share(height[above], log_growth)
         share = left[above] * first_share(height[node] + 1, log_growth)
-        length[node] = max(min(longest * min(1.0, tallest), share), length[above] * growth)
+        length[node] = max(min(longest[node] * min(1.0, tallest), share), length[above] * growth)
         left[node] = left[above] - length[node]
 
 
