@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
 
+_SHOWN = 10
 _OF_TWO = ("is-ancestor", "common-ancestor", "path")
 
 
@@ -186,6 +187,40 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
         say(f"added {done.added:,} leaves to {path}")
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
+    return 0
+
+
+def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bool, threads: int, json: bool) -> int:
+    """Bring a model folder to the next version of its edges, in place."""
+    from ..io.memory import bytes_of
+    from ..scale.folder import ModelFolder
+    from ..scale.update import update_folder as update
+
+    done = update(
+        ModelFolder(path), sources, bytes_of("auto") // 4, dry_run=dry_run, force=force, threads=threads, shown=_SHOWN
+    )
+    changes = done.changes
+    if json:
+        print_json(done.to_dict())
+    else:
+        rows = [("new", f"{changes.new:,}")]
+        for what, names, number in (
+            ("removed", done.removed, changes.removed.size),
+            ("hung elsewhere", done.moved, changes.moved.size),
+        ):
+            more = ", ..." if number > len(names) else ""
+            rows.append((what, f"{number:,} ({', '.join(names)}{more})" if number else "0"))
+        print_table(rows)
+    if changes.moved.size:
+        say(
+            f"warning: {changes.moved.size:,} nodes have other parents now and stay where they are; make a new folder "
+            "with  treeball fit  to move them"
+        )
+    if changes.other_parents:
+        say(f"{changes.other_parents:,} further parents of new nodes were left out")
+    if done.without_place:
+        say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
+    say("nothing was written: this was a dry run" if dry_run else f"{path} is brought to the new version")
     return 0
 
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, say, say_what_was_read
+from .folder_answers import refuse_options, update_folder
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ def update(
     Parameters
     ----------
     model
-        Model file that treeball fit wrote.
+        Model file that treeball fit wrote, or a model folder, which is changed in place: new nodes get places, removed
+        ones are marked, and those that hang elsewhere are told and stay.
     export
-        The whole new version, in any format that treeball fit reads; - for standard input.
+        The whole new version, in any format that treeball fit reads; - for standard input. For a model folder Parquet
+        or CSV files, such as 'edges/*.parquet'.
     more
         Further files that belong to it, such as products below categories.
     output
@@ -63,6 +66,11 @@ def update(
     threads
         Workers; 0 uses all cores.
     """
+    from ..scale.layout import is_folder
+
+    if is_folder(model):
+        refuse_options(output=output, heal=heal)
+        return update_folder(model, (export, *more), dry_run, force, threads, json)
     from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..methods._insert import apply_edit

@@ -12,7 +12,7 @@ from ..limits import TIE
 from ..types import Floats, Ints, Objective
 from ..workers import in_parts, thread_count
 from .folder import ModelFolder
-from .layout import BLOCK
+from .layout import BLOCK, GROUP
 
 __all__ = ["FolderScores", "evaluate_folder"]
 
@@ -79,6 +79,7 @@ def evaluate_folder(
     first = 1 if folder.has_virtual_root else 0
     wanted = min(sample or SAMPLE, len(folder) - first) if sample != 0 else len(folder) - first
     drawn = np.sort(np.random.default_rng(seed).choice(len(folder) - first, wanted, replace=False)) + first
+    drawn = drawn[~np.isin(drawn, folder.removed)]
     positives = [(folder.parents if objective == "parents" else folder.ancestors)(int(one)) for one in drawn]
     has = [i for i, some in enumerate(positives) if some]
     nodes, positives = drawn[has], [positives[i] for i in has]
@@ -94,6 +95,7 @@ def evaluate_folder(
         limits[begins[i] : ends[i]] = far * (1.0 + TIE)
         within[begins[i] : ends[i]] = np.searchsorted(far, limits[begins[i] : ends[i]], "right")
     counts = _count_all(folder, queries, begins, ends, limits, thread_count(threads))
+    counts -= _count_removed(folder, queries, begins, ends, limits)
     # Each node itself is within all limits, an added root within none that counts, and positives up to their own, with
     # those that are as far.
     order = np.arange(limits.size) - np.repeat(begins, counts_of)
@@ -129,3 +131,14 @@ def _count_all(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, l
 
     in_parts(work, len(group_boxes), threads)
     return np.asarray(np.sum(parts, axis=0), np.int64)
+
+
+def _count_removed(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, limits: Floats) -> Ints:
+    """How many of the removed nodes are within each limit, int64 (p,)."""
+    counts = np.zeros(limits.size, np.int64)
+    for at in range(0, folder.removed.size, GROUP):
+        vectors = folder.vectors(folder.removed[at : at + GROUP])
+        boxes, everybody = counting.boxes(vectors, BLOCK), np.arange(len(queries))
+        own = counting.gaps(queries)
+        counting.count_within(vectors, boxes, BLOCK, queries, own, everybody, begins, ends, limits, counts)
+    return counts

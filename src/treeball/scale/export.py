@@ -32,8 +32,11 @@ def export_folder(
         writer = None
         for number, file in enumerate(folder.files):
             table = pq.read_table(file)
+            keep = ~np.isin(np.arange(folder.cuts[number], folder.cuts[number + 1]), folder.removed)
             if number == 0 and folder.has_virtual_root and not root:
-                table = table.slice(1)
+                keep[0] = False
+            if not keep.all():
+                table = table.filter(pa.array(keep))
             vectors = np.asarray(table["vector"].combine_chunks().flatten()).reshape(-1, folder.dim)
             values, kind = to_kind(vectors, BALL, coordinates)
             if ending == ".parquet":

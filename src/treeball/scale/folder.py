@@ -83,10 +83,26 @@ class ModelFolder:
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     @cached_property
-    def _added_names(self) -> dict[int, list[int]]:
+    def removed(self) -> Ints:
+        """Places of the nodes that an update has marked as removed, ascending, int64."""
+        record = self.manifest.get("removed")
+        return np.empty(0, np.int64) if record is None else np.asarray(array(self.path / record["file"]))
+
+    def is_removed(self, place: int) -> bool:
+        """Whether an update has marked a node as removed."""
+        at = int(np.searchsorted(self.removed, place))
+        return at < self.removed.size and int(self.removed[at]) == place
+
+    @cached_property
+    def added_hashes(self) -> Any:
+        """Hashes of the names of the nodes that were added, by place, uint64."""
         parts = [np.asarray(array(self.path / one["hashes"])) for one in self.manifest.get("added", [])]
+        return np.concatenate([np.empty(0, np.uint64), *parts])
+
+    @cached_property
+    def _added_names(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
-        for row, value in enumerate(np.concatenate([np.empty(0, np.uint64), *parts]).tolist()):
+        for row, value in enumerate(self.added_hashes.tolist()):
             found.setdefault(value, []).append(self.n_built + row)
         return found
 
@@ -122,7 +138,7 @@ class ModelFolder:
         if self.has_virtual_root and name == self.manifest["virtual_root"]:
             return 0
         for place in [*self._index.candidates(name).tolist(), *self._added_names.get(hash_of(name), [])]:
-            if self.names([place])[0] == name:
+            if self.names([place])[0] == name and not self.is_removed(place):
                 return int(place)
         raise InputError(
             f"there is no node {name!r} in {str(self.path)!r}; names are taken exactly as they are in the edges"
@@ -133,7 +149,11 @@ class ModelFolder:
         candidates = [self._index.candidates(name).tolist() for name in names]
         single = [i for i, some in enumerate(candidates) if len(some) == 1]
         shown = self.names([candidates[i][0] for i in single])
-        known = {names[i]: candidates[i][0] for i, name in zip(single, shown, strict=True) if name == names[i]}
+        known = {
+            names[i]: candidates[i][0]
+            for i, name in zip(single, shown, strict=True)
+            if name == names[i] and not self.is_removed(candidates[i][0])
+        }
         return [known[name] if name in known else self.find(name) for name in names]
 
     def has(self, name: str) -> bool:
@@ -217,7 +237,8 @@ class ModelFolder:
         own: list[int] = flat_tree.children_at(place, self.shape.size).tolist() if place < self.n_built else []
         child, parent = self.others
         own += child[np.flatnonzero(parent == place)].tolist()
-        return own + (self.n_built + np.flatnonzero(self.added_parent == place)).tolist()
+        own += (self.n_built + np.flatnonzero(self.added_parent == place)).tolist()
+        return [one for one in own if not self.is_removed(one)] if self.removed.size else own
 
     def ancestors(self, place: int) -> list[int]:
         """All ancestors by any path, the nearest first."""

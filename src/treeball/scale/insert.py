@@ -30,11 +30,13 @@ from .names import hashes_of
 from .source import Edges, connect
 from .trunk import NORM
 
-__all__ = ["Inserted", "insert_leaves"]
+__all__ = ["Inserted", "add_leaves", "insert_leaves"]
 
 _ROUNDS = 12
 # How many times farther than the parent all others are to stay.
 _MARGIN = 1.002
+# How far from its parent a leaf is that was moved between two, at most, in longest edges.
+_BETWEEN_PARENTS = 2.5
 # Edges that are tried, as multiples of the first: in later rounds longer ones.
 _STRETCH = (1.0, 1.0, 1.05, 1.1, 1.2, 1.3)
 
@@ -54,6 +56,13 @@ def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int 
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))
     parents = np.array([known[name] for name in parent_names], np.int64)
+    return add_leaves(folder, names, parent_names, parents, seed, threads)
+
+
+def add_leaves(
+    folder: ModelFolder, names: list[str], parent_names: list[str], parents: Ints, seed: int, threads: int
+) -> Inserted:
+    """Give new leaves places next to their parents, whose places in the folder are known, and write them."""
     places = _Places(folder, parents, seed)
     waiting = np.arange(len(names))
     points, limits = np.zeros((waiting.size, folder.dim)), np.zeros(waiting.size)
@@ -199,7 +208,9 @@ def _has_earlier(points: Floats, limits: Floats, at: int, part: Floats, later: I
 
 def _longest_edge(folder: ModelFolder) -> float:
     plan = folder.manifest["plan"]
-    return float(plan["longest"] * plan["growth"] ** folder.manifest["height"] * _MARGIN)
+    longest = plan["longest"] * plan["growth"] ** folder.manifest["height"]
+    # Leaves between two parents are farther out.
+    return float(max(longest, _BETWEEN_PARENTS * plan["longest"] if folder.manifest["other_edges"] else 0.0) * _MARGIN)
 
 
 def _holds(folder: ModelFolder, first: int, vectors: Floats) -> Floats:

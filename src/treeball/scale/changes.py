@@ -1,0 +1,194 @@
+"""What has changed between a model folder and the next version of its edges, found in one pass over the files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..engine.cpu import flat_tree
+from ..errors import InputError
+from ..types import Ints, Mask
+from .folder import ModelFolder
+from .layout import array
+from .names import hashes_of
+from .source import Edges, connect
+
+__all__ = ["Changes", "compare"]
+
+_SHIFT = 32
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The next version beside a model folder.
+
+    Attributes
+    ----------
+    levels : new nodes by how far they are below a node of the folder: names, and names of their parents
+    places : of the parents of the first level, int64
+    removed : places of the nodes that the next version does not have, int64
+    moved : places of the nodes that have other parents now, int64
+    other_parents : how many further parents new nodes have
+    """
+
+    levels: list[tuple[list[str], list[str]]]
+    places: Ints
+    removed: Ints
+    moved: Ints
+    other_parents: int
+
+    @property
+    def new(self) -> int:
+        """How many nodes are new."""
+        return sum(len(names) for names, _ in self.levels)
+
+
+class _Lookup:
+    """Places by hashes of names: those of the construction, and those that were added."""
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self.hashes, self.place = (array(folder.path / "index" / f"{name}.npy") for name in ("hash", "place"))
+        added = folder.added_hashes
+        self.order = np.argsort(added, kind="stable")
+        self.added, self.first = added[self.order], folder.n_built
+
+    def places(self, names: Any) -> Ints:
+        """Places of names (m,), -1 for those that are new."""
+        hashes = hashes_of(names)[0]
+        codes = flat_tree.codes_of(hashes, np.asarray(self.hashes))
+        found = np.where(codes >= 0, np.asarray(self.place)[np.maximum(codes, 0)], -1).astype(np.int64)
+        if self.added.size:
+            at = np.minimum(np.searchsorted(self.added, hashes), self.added.size - 1)
+            known = (found < 0) & (self.added[at] == hashes)
+            found[known] = self.first + self.order[at[known]]
+        return found
+
+
+class _Seen:
+    """Which nodes and edges of a folder the next version has."""
+
+    def __init__(self, folder: ModelFolder, lookup: _Lookup) -> None:
+        self.parent = np.concatenate([folder.shape.parent, folder.added_parent.astype(np.int32)])
+        self.others = _keys(*(np.asarray(side, np.int64) for side in folder.others))
+        self.known_repairs = _repaired(folder, lookup)
+        self.present, self.with_parent = np.zeros(len(folder), bool), np.zeros(len(folder), bool)
+        self.other_seen = np.zeros(self.others.size, bool)
+        self.changed = np.zeros(len(folder), bool)
+
+    def note(self, child: Ints, parent: Ints) -> None:
+        """Take in edges of nodes of the folder to such nodes, or to new ones (-1)."""
+        self.present[child] = True
+        self.present[parent[parent >= 0]] = True
+        primary = self.parent[child] == parent
+        self.with_parent[child[primary]] = True
+        child, parent = child[~primary], parent[~primary]
+        keys = _keys(child, parent)
+        is_other, at = _within(keys, self.others)
+        self.other_seen[at[is_other]] = True
+        repaired = _within(keys, self.known_repairs)[0]
+        self.changed[child[~is_other & ~repaired]] = True
+
+    def removed_and_moved(self, folder: ModelFolder) -> tuple[Ints, Ints]:
+        """Places of the nodes that are not there, and of those with other parents."""
+        top = 1 if folder.has_virtual_root else 0
+        rooted = self.parent < top
+        self.present[:top] = True
+        moved = self.present & (self.changed | (~self.with_parent & ~rooted))
+        lost = self.others[~self.other_seen] >> _SHIFT
+        moved[lost[self.present[lost]]] = True
+        return np.flatnonzero(~self.present), np.flatnonzero(moved)
+
+
+def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
+    """Read the whole next version and say what is new, removed and moved."""
+    lookup = _Lookup(folder)
+    seen = _Seen(folder, lookup)
+    names: list[str] = []
+    above: list[str] = []
+    places: list[Ints] = [np.empty(0, np.int64)]
+    base = connect(memory, folder.path / "work" / "spill", 1)
+    try:
+        for piece in edges.pieces(base, edges.scan(base)):
+            child, parent = lookup.places(piece["child"]), lookup.places(piece["parent"])
+            whole = ~(_is_null(piece["child"]) | _is_null(piece["parent"]))
+            old = whole & (child >= 0) & (child != parent)
+            seen.note(child[old], parent[old])
+            new = np.flatnonzero(whole & (child < 0))
+            seen.present[parent[new][parent[new] >= 0]] = True
+            names += piece["child"].take(pa.array(new)).to_pylist()
+            above += piece["parent"].take(pa.array(new)).to_pylist()
+            places.append(parent[new])
+    finally:
+        base.close()
+    removed, moved = seen.removed_and_moved(folder)
+    levels, first, left_out = _levels(names, above, np.concatenate(places))
+    return Changes(levels, first, removed, moved, left_out)
+
+
+def _levels(names: list[str], above: list[str], places: Ints) -> tuple[list[tuple[list[str], list[str]]], Ints, int]:
+    """New nodes by level, the first parent of each that is known before it; parents of the first; edges left out."""
+    level: dict[str, int] = {}
+    parent: dict[str, str] = {}
+    at: dict[str, int] = {}
+    waiting = [i for i, name in enumerate(names) if name != above[i]]
+    edges = len(waiting)
+    for i in waiting:
+        if places[i] >= 0 and names[i] not in level:
+            level[names[i]], parent[names[i]], at[names[i]] = 0, above[i], int(places[i])
+    waiting = [i for i in waiting if places[i] < 0]
+    number = 0
+    while waiting:
+        ready = [i for i in waiting if level.get(above[i]) == number and names[i] not in level]
+        for i in ready:
+            level.setdefault(names[i], number + 1)
+            parent.setdefault(names[i], above[i])
+        waiting = [i for i in waiting if names[i] not in level]
+        number += 1
+        if not ready and waiting and number > max(level.values(), default=0):
+            one = waiting[0]
+            raise InputError(
+                f"{len(waiting):,} new nodes, such as {names[one]!r} below {above[one]!r}, hang below none of the "
+                "model folder: make a new folder of this version with  treeball fit"
+            )
+    levels: list[tuple[list[str], list[str]]] = [([], []) for _ in range(max(level.values(), default=-1) + 1)]
+    for name, depth in level.items():
+        levels[depth][0].append(name)
+        levels[depth][1].append(parent[name])
+    first = np.array([at[name] for name in levels[0][0]] if levels else [], np.int64)
+    return levels, first, edges - len(level)
+
+
+def _keys(child: Ints, parent: Ints) -> Ints:
+    """One number for an edge; those by child and then by parent ascend."""
+    return (child << _SHIFT) | np.maximum(parent, 0) if child.size else np.empty(0, np.int64)
+
+
+def _within(keys: Ints, known: Ints) -> tuple[Mask, Ints]:
+    """Which keys are among the sorted ones, and where."""
+    if not known.size:
+        return np.zeros(keys.size, bool), np.zeros(keys.size, np.int64)
+    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    return known[at] == keys, at
+
+
+def _repaired(folder: ModelFolder, lookup: _Lookup) -> Ints:
+    """Keys of the edges that were left out when the folder was made, as far as they are named; sorted."""
+    path = folder.path / "repairs.parquet"
+    if not path.is_file():
+        return np.empty(0, np.int64)
+    table = pq.read_table(path)
+    if not len(table) or not pa.types.is_string(table.schema.field("child").type):
+        return np.empty(0, np.int64)
+    sides = [table[side].combine_chunks() for side in ("child", "parent")]
+    named = ~(_is_null(sides[0]) | _is_null(sides[1]))
+    child, parent = (lookup.places(side)[named] for side in sides)
+    known = (child >= 0) & (parent >= 0)
+    return np.sort(_keys(child[known], parent[known]))
+
+
+def _is_null(column: Any) -> Mask:
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
