@@ -29,14 +29,14 @@ class Changes:
     Attributes
     ----------
     levels : new nodes by how far they are below a node of the folder: names, and names of their parents
-    places : of the parents of the first level, int64
+    known : places of the parents of the first level, by name
     removed : places of the nodes that the next version does not have, int64
     moved : places of the nodes that have other parents now, int64
     other_parents : how many further parents new nodes have
     """
 
     levels: list[tuple[list[str], list[str]]]
-    places: Ints
+    known: dict[str, int]
     removed: Ints
     moved: Ints
     other_parents: int
@@ -125,11 +125,13 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
     finally:
         base.close()
     removed, moved = seen.removed_and_moved(folder)
-    levels, first, left_out = _levels(names, above, np.concatenate(places))
-    return Changes(levels, first, removed, moved, left_out)
+    levels, known, left_out = _levels(names, above, np.concatenate(places))
+    return Changes(levels, known, removed, moved, left_out)
 
 
-def _levels(names: list[str], above: list[str], places: Ints) -> tuple[list[tuple[list[str], list[str]]], Ints, int]:
+def _levels(
+    names: list[str], above: list[str], places: Ints
+) -> tuple[list[tuple[list[str], list[str]]], dict[str, int], int]:
     """New nodes by level, the first parent of each that is known before it; parents of the first; edges left out."""
     level: dict[str, int] = {}
     parent: dict[str, str] = {}
@@ -138,7 +140,7 @@ def _levels(names: list[str], above: list[str], places: Ints) -> tuple[list[tupl
     edges = len(waiting)
     for i in waiting:
         if places[i] >= 0 and names[i] not in level:
-            level[names[i]], parent[names[i]], at[names[i]] = 0, above[i], int(places[i])
+            level[names[i]], parent[names[i]], at[above[i]] = 0, above[i], int(places[i])
     waiting = [i for i in waiting if places[i] < 0]
     number = 0
     while waiting:
@@ -158,8 +160,7 @@ def _levels(names: list[str], above: list[str], places: Ints) -> tuple[list[tupl
     for name, depth in level.items():
         levels[depth][0].append(name)
         levels[depth][1].append(parent[name])
-    first = np.array([at[name] for name in levels[0][0]] if levels else [], np.int64)
-    return levels, first, edges - len(level)
+    return levels, at, edges - len(level)
 
 
 def _keys(child: Ints, parent: Ints) -> Ints:

@@ -8,6 +8,7 @@ that are in the way of another draw again.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from .names import hashes_of
 from .source import Edges, connect
 from .trunk import NORM
 
-__all__ = ["Inserted", "add_leaves", "insert_leaves"]
+__all__ = ["Inserted", "add_leaves", "by_parent", "insert_leaves"]
 
 _ROUNDS = 12
 # How many times farther than the parent all others are to stay.
@@ -55,8 +56,14 @@ def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int 
     names, parent_names = _read(source, folder)
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))
+    return add_leaves(folder, *by_parent(names, parent_names, known), seed, threads)
+
+
+def by_parent(names: list[str], parent_names: list[str], known: Mapping[str, int]) -> tuple[list[str], list[str], Ints]:
+    """Leaves and their parents in the order of the places of these, so that those next to each other are near."""
     parents = np.array([known[name] for name in parent_names], np.int64)
-    return add_leaves(folder, names, parent_names, parents, seed, threads)
+    order = np.argsort(parents, kind="stable").tolist()
+    return [names[i] for i in order], [parent_names[i] for i in order], parents[order]
 
 
 def add_leaves(
@@ -67,10 +74,12 @@ def add_leaves(
     waiting = np.arange(len(names))
     points, limits = np.zeros((waiting.size, folder.dim)), np.zeros(waiting.size)
     rounds = 0
+    # The largest key that a node of each group wants for itself: a bound, until the group has been read.
+    widest = np.full(len(folder.group_boxes[1]), np.sinh(0.5 * _longest_edge(folder)) ** 2)
     for number in range(_ROUNDS):
         rounds += 1
         points[waiting], limits[waiting] = places.draw(waiting, number)
-        again = _conflicts(folder, points, limits, parents, waiting, thread_count(threads))
+        again = _conflicts(folder, points, limits, parents, waiting, widest, thread_count(threads))
         waiting = np.flatnonzero(again)
         if not waiting.size:
             break
@@ -159,21 +168,23 @@ class _Places:
         return points, limits
 
 
-def _conflicts(folder: ModelFolder, points: Floats, limits: Floats, parents: Ints, asked: Ints, threads: int) -> Mask:
+def _conflicts(
+    folder: ModelFolder, points: Floats, limits: Floats, parents: Ints, asked: Ints, widest: Floats, threads: int
+) -> Mask:
     """Which of the new leaves `asked` are in the way of a node, of another new leaf, or the other way round."""
     begin, group_boxes = folder.group_boxes
     own = counting.gaps(points)
     conflict = np.zeros(len(points), bool)
-    widest = float(np.sinh(0.5 * _longest_edge(folder)) ** 2)
 
     def work(part: slice) -> None:
         for group in range(part.start, part.stop):
-            reach = np.maximum(limits[asked], widest)
+            reach = np.maximum(limits[asked], widest[group])
             near = asked[counting.within_reach(group_boxes[group], points[asked], own[asked], reach)]
             if not near.size:
                 continue
             vectors, first = folder.group(group), int(folder.group_first[group])
             hold = _holds(folder, first, vectors)
+            widest[group] = hold.max()
             boxes = folder.boxes[begin[group] : begin[group + 1]]
             counting.in_the_way(vectors, hold, first, boxes, BLOCK, points, own, limits, parents, near, conflict)
 

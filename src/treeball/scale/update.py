@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
 from .changes import Changes, compare
 from .folder import ModelFolder
-from .insert import add_leaves
+from .insert import add_leaves, by_parent
 from .layout import MANIFEST, save_array, write_json
 from .source import Edges
 
@@ -64,13 +62,12 @@ def update_folder(
     lost: list[str] = []
     if dry_run:
         return FolderUpdate(changes, lost, moved, removed)
-    path, places = folder.path, changes.places
-    for number, (names, above) in enumerate(changes.levels):
-        if number:
-            before = {name: i for i, name in enumerate(changes.levels[number - 1][0])}
-            first = len(folder) - len(before)
-            places = np.array([first + before[name] for name in above], np.int64)
-        lost += add_leaves(folder, names, above, places, seed, threads).without_place
+    path, known = folder.path, dict(changes.known)
+    for names, above in changes.levels:
+        first = len(folder)
+        ordered = by_parent(names, above, known)
+        lost += add_leaves(folder, *ordered, seed, threads).without_place
+        known = {name: first + i for i, name in enumerate(ordered[0])}
         folder = ModelFolder(path)
     if changes.removed.size or "removed" in folder.manifest:
         save_array(path / _REMOVED, changes.removed)
