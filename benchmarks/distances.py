@@ -26,7 +26,7 @@ from treeball import Hierarchy
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
 from treeball.methods.centred import centred
-from treeball.methods.distances import LARGEST_RADIUS
+from treeball.methods.distances import largest_radius
 
 TREES = ("mosses", "lichen", "binary-8", "coalescent-300", "nouns")
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -104,21 +104,25 @@ def star_bound(legs: tuple[float, ...]) -> float:
     return high
 
 
+def star_of(hierarchy: Hierarchy) -> float:
+    """The largest bound of the stars of a tree."""
+    tree = centred(hierarchy)
+    scale = largest_radius(tree) / tree.depth.max()
+    graph, most = PathLengths(hierarchy).graph, 1.0
+    for node in range(hierarchy.n_nodes):
+        legs = np.sort(graph.length[graph.pointers[node] : graph.pointers[node + 1]])
+        legs = np.minimum(legs[legs > 0.0], 40.0 / scale) * scale
+        for three in combinations(legs[:6].tolist(), 3):
+            most = max(most, star_bound(three))
+    return most
+
+
 def bounds(trees: list[str], data: Path) -> None:
     """The largest bound of the stars of each tree, within the largest radius."""
-    print("| tree | no drawing within radius 230 is better than |")
+    print("| tree | no drawing within the largest radius is better than |")
     print("|---|---|")
     for name in trees:
-        hierarchy = hierarchy_of(name, data)
-        tree = centred(hierarchy)
-        scale = LARGEST_RADIUS / tree.depth.max()
-        graph, most = PathLengths(hierarchy).graph, 1.0
-        for node in range(hierarchy.n_nodes):
-            legs = np.sort(graph.length[graph.pointers[node] : graph.pointers[node + 1]])
-            legs = np.minimum(legs[legs > 0.0], 40.0 / scale) * scale
-            for three in combinations(legs[:6].tolist(), 3):
-                most = max(most, star_bound(three))
-        print(f"| {name} | {most:.4f} |", flush=True)
+        print(f"| {name} | {star_of(hierarchy_of(name, data)):.4f} |", flush=True)
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def test_a_point_lies_where_it_was_put(count, radius):
     again = np.concatenate([points, np.zeros_like(children)], axis=1)
     for i in range(12):
         seen = np.empty(3)
-        assert kernels.direction_to(everybody, i, 12 + i, scratch, seen)
+        assert kernels.direction_to(everybody, i, 12 + i, seen)
         np.testing.assert_allclose(seen, half_space.direction(points, children)[i], atol=1e-12)
         kernels.put(again, i, way[i], length[i], 12 + i, scratch)
     np.testing.assert_allclose(half_space.distance(again[:, 12:], children)[0], 0.0, atol=1e-3)

@@ -13,7 +13,7 @@ from treeball.engine.cpu import to_scale
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
 from treeball.methods.centred import centred
-from treeball.methods.distances import Plan, draw
+from treeball.methods.distances import Plan, _best_plans, _Board, draw
 
 
 def tree(parents, lengths=None):
@@ -150,6 +150,30 @@ def test_what_cannot_be_is_refused_in_a_sentence():
         made.diagnose()
     with pytest.raises(InputError, match="spoil distances"):
         treeball.fit(hierarchy, objective="distances", heal=True)
+
+
+@pytest.mark.parametrize("precision", [1, 2])
+def test_neighbours_across_a_wide_drawing_come_in_the_order_of_distances(precision):
+    """From one end of it, keys of the other end leave float64."""
+    chain = tree(list(range(80)))
+    made = treeball.fit(chain, objective="distances", dim=2, precision=precision)
+    assert made.radii().max() > 290.0
+    for end, order in (("n0", range(1, 81)), ("n80", range(79, -1, -1))):
+        assert [name for name, _ in made.neighbors(end, 80)] == [f"n{i}" for i in order]
+    assert [name for name, _ in made.neighbors("n0", 1, leaves=True)] == ["n80"]
+    made.search_tree  # noqa: B018  built, it answers instead
+    assert [name for name, _ in made.neighbors("n0", 80)] == [f"n{i}" for i in range(1, 81)]
+    assert treeball.fit(tree([0]), objective="distances", dim=2, precision=precision).evaluate().map == 1.0
+
+
+def test_the_descent_mends_what_is_worst_where_little_is():
+    """Sharpness is beside the distortion that there is: a drawing within a tenth is not shaken."""
+    hierarchy = random_tree(60, 9, spread=0.5)
+    board = _Board(hierarchy, 10, 1, 0)
+    points = board.place(_best_plans(board)[0][0])
+    before = np.ptp(board.logs(points))
+    assert before < 0.2
+    assert np.ptp(board.logs(board.moved(points, 300))) < 0.9 * before
 
 
 def test_the_same_seed_gives_the_same_bytes():

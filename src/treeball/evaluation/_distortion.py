@@ -169,17 +169,18 @@ def _worst(ratios: Floats) -> float:
 
 
 def _spearman(distances: Floats, lengths: Floats) -> float:
-    """Correlation of ranks, equal numbers sharing theirs; lengths that differ in the last digits only are equal."""
+    """Correlation of ranks, equal numbers sharing theirs; those that differ in the last digits only are equal."""
     if lengths.size < 2:
         return math.nan
-    first, second = _ranks(distances), _ranks(np.round(lengths / lengths.max(), 12))
+    first, second = _ranks(distances), _ranks(lengths)
     first, second = first - first.mean(), second - second.mean()
     size = math.sqrt(float(first @ first) * float(second @ second))
     return float(first @ second) / size if size > 0.0 else math.nan
 
 
 def _ranks(values: Floats) -> Floats:
-    """Place of each number in their order, (n,); equal ones have the mean of theirs."""
+    """Place of each number, none below 0, in their order, (n,); equal ones have the mean of theirs."""
+    values = np.round(values / max(float(values.max()), np.finfo(float).tiny), 12)
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - 0.5 * (counts - 1))[which])

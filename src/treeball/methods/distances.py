@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawing", "Plan", "draw", "run_to_scale"]
 
-# Farther out the squares of ratios of heights leave float64.
-LARGEST_RADIUS = 230.0
-RADII = (230.0, 120.0, 60.0, 30.0, 20.0, 12.0)
-RADII_WHEN_LARGE = (230.0, 60.0, 30.0, 20.0)
+# Farther out the squares of gaps leave float64, whose exponents more terms do not widen.
+LARGEST_RADIUS = 300.0
+# Radius and longest edge together, so that neighbours are ranked by finite keys.
+LARGEST_KEY = 690.0
+RADII = (LARGEST_RADIUS, 220.0, 120.0, 60.0, 30.0, 15.0)
+RADII_WHEN_LARGE = (LARGEST_RADIUS, 120.0, 60.0, 30.0)
 STRAIGHT, ACCEPTABLE = (0.2, 0.6, 1.0), (0.8, 0.9, 0.97)
 # Nodes nearest by path that a node is compared with; fewer in large trees.
 NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
@@ -45,9 +47,9 @@ ATTEMPTS = 40
 # All pairs are measured up to so many nodes.
 ALL_PAIRS = 2_000
 # Pairs times steps that a descent may take, steps at most and at least, and nodes beyond which there is none.
-EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 24_000_000, 1_000, 30, 20_000
+EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 60_000_000, 1_000, 30, 20_000
 # Plans that a descent starts from; where it ends depends on it.
-STARTS = 2
+STARTS = 4
 
 
 @dataclass(frozen=True)
@@ -188,31 +190,40 @@ def _range(logs: Floats) -> float:
     found = float(logs.max() - logs.min())
     if math.isfinite(found):
         return found
-    ratios = np.exp(np.nan_to_num(logs, nan=-math.inf, posinf=700.0))
-    middle = float(np.median(ratios))
-    return 1e6 * (1.0 + (float(np.mean(np.abs(ratios / middle - 1.0))) if middle > 0.0 else 1e6))
+    logs = np.nan_to_num(logs, nan=-math.inf)
+    middle = float(np.median(logs))
+    if not math.isfinite(middle):
+        return 1e12
+    return 1e6 * (1.0 + float(np.mean(np.abs(np.expm1(np.minimum(logs - middle, 300.0))))))
 
 
-def _first_plans(large: bool) -> list[Plan]:
+def largest_radius(tree: CentredTree) -> float:
+    """How far out the farthest node of a tree may be."""
+    longest = float(tree.length.max() / tree.depth.max())
+    return min(LARGEST_RADIUS, LARGEST_KEY / (1.0 + 2.0 * longest))
+
+
+def _first_plans(large: bool, largest: float) -> list[Plan]:
     """Plans of every radius; the last of each radius is that of even directions."""
     shapes = [(0.2, True, 0.9), (1.0, True, 0.9)]
     if not large:
         shapes = [(0.0, False, 0.9), *shapes, (0.0, False, -1.0)]
-    return [Plan(radius, *shape) for radius in (RADII_WHEN_LARGE if large else RADII) for shape in shapes]
+    radii = RADII_WHEN_LARGE if large else RADII
+    return [Plan(min(radius, largest), *shape) for radius in radii for shape in shapes]
 
 
 def _best_plans(board: _Board) -> tuple[list[Plan], int]:
-    """Plans by their worst distortion, the best first, one for each straightness; and how many were tried."""
+    """Plans by their worst distortion, one for each radius and straightness, the best first; how many were tried."""
     large = board.tree.nodes > LARGE
-    found = [(_range(board.logs(board.place(plan))), plan) for plan in _first_plans(large)]
+    found = [(_range(board.logs(board.place(plan))), plan) for plan in _first_plans(large, largest_radius(board.tree))]
     best = min(found, key=lambda one: one[0])
     if not large:
         radius = best[1].radius
         closer = [Plan(radius, straight, True, least) for straight in STRAIGHT for least in ACCEPTABLE]
         found += [(_range(board.logs(board.place(plan))), plan) for plan in closer]
-    plans: dict[float, Plan] = {}
+    plans: dict[tuple[float, float], Plan] = {}
     for _, plan in sorted(found, key=lambda one: one[0]):
-        plans.setdefault(plan.straight, plan)
+        plans.setdefault((plan.radius, plan.straight), plan)
     return list(plans.values()), len(found)
 
 

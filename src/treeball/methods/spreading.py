@@ -11,6 +11,8 @@ from ..types import Floats, Ints
 
 __all__ = ["spread"]
 
+SMALLEST_SCOPE, LARGEST_SCOPE = 1e-6, 0.4
+
 
 def spread(
     points: Floats,
@@ -20,8 +22,8 @@ def spread(
     reach: Floats,
     *,
     steps: int = 300,
-    sharpness: tuple[float, float] = (20.0, 2000.0),
-    rate: tuple[float, float] = (0.1, 0.0005),
+    sharpness: tuple[float, float] = (30.0, 1000.0),
+    rate: tuple[float, float] = (0.25, 0.00125),
 ) -> Floats:
     """Points (terms, n, d) with a smaller worst distortion over the pairs; never a larger one.
 
@@ -33,13 +35,16 @@ def spread(
         Float64 (n,), what a node moves by in a step at most, up to `rate`: the way to its nearest neighbour, 1 at most.
     steps
         How many; the sharpness rises, and the rate falls, geometrically between their two values.
+    sharpness, rate
+        Beside the logarithm of the worst distortion at first: where that is small already, only what is worst may
+        move, and little.
     """
     n, dim = points.shape[1:]
     now, best = points.copy(), points.copy()
     logs = np.empty(first.size)
     scratch = np.empty(2 * len(points) + 2)
     mean, square = np.zeros((n, dim)), np.zeros((n, 1))
-    least = math.inf
+    least, scope = math.inf, 0.0
     for step in range(steps + 1):
         to_scale.log_ratios(now, first, second, target, logs)
         low, high = float(logs.min()), float(logs.max())
@@ -50,9 +55,10 @@ def spread(
             best[:] = now
         if step == steps:
             break
+        scope = scope or max(high - low, SMALLEST_SCOPE)
         share = step / steps
-        k = sharpness[0] * (sharpness[1] / sharpness[0]) ** share
-        lr = rate[0] * (rate[1] / rate[0]) ** share
+        k = sharpness[0] * (sharpness[1] / sharpness[0]) ** share / scope
+        lr = rate[0] * (rate[1] / rate[0]) ** share * min(scope, LARGEST_SCOPE)
         force = np.zeros((n, dim))
         to_scale.pull(now, first, second, target, logs, k, low, high, force)
         force *= reach[:, None]

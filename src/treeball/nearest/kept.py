@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engine.cpu.term_search import keys_of_pairs
 from ..types import Ints, Mask
-from .search import BLOCK, PLAIN_COMPARISONS, TREE_NEIGHBORS
+from .search import BLOCK, PLAIN_COMPARISONS, TREE_NEIGHBORS, finite_keys
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -51,7 +51,8 @@ def nearest_kept(embedding: Embedding, nodes: Ints, k: int, kept: Kept) -> list[
         step = max(1, BLOCK // wanted)
         for begin in range(0, pending.size, step):
             part = pending[begin : begin + step]
-            rows = embedding.search_tree.nearest(nodes[part], wanted)[0]
+            rows, keys = embedding.search_tree.nearest(nodes[part], wanted)
+            rows[np.isinf(keys)] = -1
             for place, row in zip(part.tolist(), rows, strict=True):
                 near = row[row >= 0]
                 near = near[kept.keeps(int(nodes[place]), near)]
@@ -69,10 +70,12 @@ def _nearest_of(embedding: Embedding, node: int, k: int, others: Ints) -> Ints:
     """The k nearest of the `others`, which are ascending, by comparison with each."""
     if embedding.precise is not None:
         keys = keys_of_pairs(*embedding.ranking_coordinates(), np.full(others.size, node), others)
+        keys = finite_keys(embedding, node, others, keys)
         return np.asarray(others[np.argsort(keys, kind="stable")][:k])
     points, factor = embedding.space.ranking_coordinates(embedding.vectors[others])
     own, _ = embedding.space.ranking_coordinates(embedding.vectors[[node]])
-    keys = np.square(points - own).sum(axis=1) * factor
+    with np.errstate(over="ignore"):
+        keys = finite_keys(embedding, node, others, np.square(points - own).sum(axis=1) * factor)
     if keys.size > k:
         # Stable, so that ties stay in the order of codes, once all nodes as near as the k-th are there.
         near = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1])

@@ -50,7 +50,10 @@ def nearest_nodes(embedding: Embedding, nodes: Ints, k: int, *, virtual_root: bo
     if (few and embedding.precise is None) or wanted > TREE_NEIGHBORS:
         found = _compare_all(embedding, nodes, wanted)
     else:
-        found = embedding.search_tree.nearest(nodes, wanted)[0]
+        found, keys = embedding.search_tree.nearest(nodes, wanted)
+        far = np.isinf(keys).any(axis=1)
+        if far.any():
+            found[far] = _compare_all(embedding, nodes[far], wanted)
     if root is not None:
         found = np.where(found == root, -1, found)
         found = np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)
@@ -70,7 +73,10 @@ def _compare_all(embedding: Embedding, nodes: Ints, k: int) -> Ints:
             first, second = np.repeat(part, len(embedding)), np.tile(everybody, part.size)
             keys = keys_of_pairs(coordinates, factor, first, second).reshape(part.size, -1)
         else:
-            keys = np.square(coordinates[part][:, None] - coordinates[None]).sum(axis=2) * factor
+            with np.errstate(over="ignore"):  # see `finite_keys`
+                keys = np.square(coordinates[part][:, None] - coordinates[None]).sum(axis=2) * factor
+        for row, source in enumerate(part):
+            keys[row] = finite_keys(embedding, source, everybody, keys[row])
         keys[np.arange(part.size), part] = np.inf
         # Stable, so that ties stay in the order of codes, once all nodes as near as the k-th are there.
         limit = np.partition(keys, k - 1, axis=1)[:, k - 1]
@@ -80,6 +86,11 @@ def _compare_all(embedding: Embedding, nodes: Ints, k: int) -> Ints:
             near = near[near != source]
             found[begin + row, : near.size] = near
     return found
+
+
+def finite_keys(embedding: Embedding, node: int, others: Ints, keys: Floats) -> Floats:
+    """Keys (m,) of other nodes seen from one, or their distances where keys leave float64: across a wide half-space."""
+    return embedding.distances_between(np.array(node), others) if np.isinf(keys).any() else keys
 
 
 def nodes_within_reach(embedding: Embedding, nodes: Ints) -> tuple[Ints, Ints]:

@@ -15,6 +15,20 @@ from .rank import gap_of_four, gap_of_two
 from .terms import add, add_positive, add_product, difference, distance_of, multiply, two_product, two_sum
 
 
+@compiled(forceinline=True)
+def ground_gap(points, a, others, b, k):
+    """Coordinate k of points[a] less that of others[b], to the digits of float64."""
+    terms = len(points)
+    if terms == 1:
+        return points[0, a, k] - others[0, b, k]
+    if terms == 2:
+        return gap_of_two(points[0, a, k], points[1, a, k], others[0, b, k], others[1, b, k])
+    return gap_of_four(
+        points[0, a, k], points[1, a, k], points[2, a, k], points[3, a, k],
+        others[0, b, k], others[1, b, k], others[2, b, k], others[3, b, k],
+    )  # fmt: skip
+
+
 @compiled
 def put(points, node, way, length, child, scratch):
     """Place `child` at a distance from `node` in a direction (d,); `scratch` has room for terms + 2."""
@@ -32,14 +46,14 @@ def put(points, node, way, length, child, scratch):
 
 
 @compiled
-def direction_to(points, node, other, scratch, out):
-    """Unit vector `out` in which `other` is seen from `node`; False if they coincide. `scratch`: twice the terms."""
+def direction_to(points, node, other, out):
+    """Unit vector `out` in which `other` is seen from `node`; False if they coincide."""
     last = out.size - 1
     own, above = points[0, node, last], points[0, other, last]
     out[last] = (above - own) / own * (above / own + 1.0)
     largest = 0.0
     for k in range(last):
-        gap = difference(points[:, other, k], points[:, node, k], scratch)[0] / own
+        gap = ground_gap(points, other, points, node, k) / own
         out[k] = 2.0 * gap
         out[last] += gap * gap
         largest = max(largest, abs(out[k]))
@@ -83,21 +97,13 @@ def pair_distances(points, others, first, second, out):
 @compiled
 def rounded_distances(points, others, first, second, out):
     """Distances of points[first] from others[second] to the digits of float64, `out` (m,)."""
-    terms, _, dim = points.shape
+    dim = points.shape[2]
     for i in range(first.size):
         a, b = first[i], second[i]
         own, other = points[0, a, dim - 1], others[0, b, dim - 1]
         square = (own - other) * (own - other)
         for k in range(dim - 1):
-            if terms == 1:
-                gap = points[0, a, k] - others[0, b, k]
-            elif terms == 2:
-                gap = gap_of_two(points[0, a, k], points[1, a, k], others[0, b, k], others[1, b, k])
-            else:
-                gap = gap_of_four(
-                    points[0, a, k], points[1, a, k], points[2, a, k], points[3, a, k],
-                    others[0, b, k], others[1, b, k], others[2, b, k], others[3, b, k],
-                )  # fmt: skip
+            gap = ground_gap(points, a, others, b, k)
             square += gap * gap
         out[i] = 2.0 * math.asinh(0.5 * math.sqrt(square) / math.sqrt(own * other))
 
@@ -113,7 +119,7 @@ def place_children(nodes, parent, depth, child_ptr, child_idx, length, fan_begin
         if first == last:
             continue
         above = parent[node]
-        if above >= 0 and not direction_to(points, node, above, scratch, back):
+        if above >= 0 and not direction_to(points, node, above, back):
             back[:] = 0.0
             back[0] = 1.0
         children, own = child_idx[first:last], length[node] if above >= 0 else -1.0

@@ -185,10 +185,18 @@ def distance_of(square, square_low, below, below_low):
 
 @compiled
 def distil(parts, count):
-    """Move what fits from each of the first `count` parts to the one before it, in place and without an error."""
+    """Move what fits from each of the first `count` parts to the one before it, in place and without an error.
+
+    After as many passes as there are parts nothing moves any more, mostly after two.
+    """
     for _ in range(count):
+        moves = False
         for i in range(count - 1, 0, -1):
-            parts[i - 1], parts[i] = two_sum(parts[i - 1], parts[i])
+            total, rest = two_sum(parts[i - 1], parts[i])
+            moves |= total != parts[i - 1]
+            parts[i - 1], parts[i] = total, rest
+        if not moves:
+            return
 
 
 @compiled

@@ -10,8 +10,7 @@ import math
 import numpy as np
 
 from .compiler import compiled
-from .half_space import direction_to, put
-from .terms import difference
+from .half_space import direction_to, ground_gap, put
 
 # Beyond such a ratio of heights the way back is straight up to the last digit.
 STEEP = 1e12
@@ -78,7 +77,7 @@ def place(
             continue
         above = parent[node]
         if above >= 0:
-            if not _toward(points, node, above, scratch, back):
+            if not _toward(points, node, above, back):
                 back[:] = 0.0
                 back[dim - 1] = 1.0
         else:
@@ -124,7 +123,7 @@ def _improve(
     """Change the `way` of a child to another one if its distances to the nodes nearest by paths are better there."""
     dim = way.size
     put(points, node, way, length, child, scratch)
-    best = _least_ratio(points, child, near, far, scale, placed, -1.0, scratch) + BONUS
+    best = _least_ratio(points, child, near, far, scale, placed, -1.0) + BONUS
     if best >= acceptable:
         return
     steps = ANGLES if dim > 2 else 6 * ANGLES
@@ -135,7 +134,7 @@ def _improve(
                 for k in range(dim):
                     tried[k] = -math.cos(turn) * back[k] + math.sin(turn) * axes[row, k]
                 put(points, node, tried, length, child, scratch)
-                found = _least_ratio(points, child, near, far, scale, placed, best, scratch)
+                found = _least_ratio(points, child, near, far, scale, placed, best)
                 if found > best:
                     best = found
                     way[:] = tried
@@ -155,16 +154,15 @@ def _improve(
         for k in range(dim):
             tried[k] /= math.sqrt(norm)
         put(points, node, tried, length, child, scratch)
-        found = _least_ratio(points, child, near, far, scale, placed, best, scratch)
+        found = _least_ratio(points, child, near, far, scale, placed, best)
         if found > best:
             best = found
             way[:] = tried
 
 
 @compiled
-def _least_ratio(points, node, near, far, scale, placed, enough, scratch):
+def _least_ratio(points, node, near, far, scale, placed, enough):
     """Smallest distance over path from a node to those of `near` that are placed, or one that is not `enough`."""
-    terms, _, dim = points.shape
     least = 1.0
     for i in range(near.size):
         other = near[i]
@@ -172,30 +170,21 @@ def _least_ratio(points, node, near, far, scale, placed, enough, scratch):
             break
         if not placed[other] or other == node:
             continue
-        square = 0.0
-        for k in range(dim):
-            gap = points[0, node, k] - points[0, other, k]
-            if terms == 2:
-                gap += points[1, node, k] - points[1, other, k]
-            elif terms > 2:
-                gap = difference(points[:, node, k], points[:, other, k], scratch)[0]
-            square += gap * gap
-        half = 0.5 * math.sqrt(square / points[0, node, dim - 1] / points[0, other, dim - 1])
-        least = min(least, 2.0 * math.asinh(half) / (scale * far[i]))
+        least = min(least, _distance(points, node, other) / (scale * far[i]))
         if least <= enough:
             break
     return least
 
 
 @compiled
-def _toward(points, node, other, scratch, out):
+def _toward(points, node, other, out):
     """`direction_to`, straight up to what is so far that float64 would not hold the square of it."""
     last = out.size - 1
     own, far = points[0, node, last], points[0, other, last]
     for k in range(last):
         far = max(far, abs(points[0, other, k] - points[0, node, k]))
     if far < STEEP * own:
-        return direction_to(points, node, other, scratch, out)
+        return direction_to(points, node, other, out)
     out[:] = 0.0
     out[last] = 1.0
     return True
@@ -298,20 +287,20 @@ def _way(j, count, back, axes, sign, straight, fan_ptr, fan, normal, way):
 @compiled
 def log_ratios(points, first, second, target, out):
     """log(distance / target) of pairs, `out` (m,); -inf where two points coincide."""
-    terms, _, dim = points.shape
-    scratch = np.empty(2 * terms)
     for i in range(first.size):
-        a, b = first[i], second[i]
-        square = 0.0
-        for k in range(dim):
-            gap = points[0, a, k] - points[0, b, k]
-            if terms == 2:
-                gap += points[1, a, k] - points[1, b, k]
-            elif terms > 2:
-                gap = difference(points[:, a, k], points[:, b, k], scratch)[0]
-            square += gap * gap
-        half = 0.5 * math.sqrt(square / points[0, a, dim - 1] / points[0, b, dim - 1])
-        out[i] = math.log(2.0 * math.asinh(half) / target[i])
+        out[i] = math.log(_distance(points, first[i], second[i]) / target[i])
+
+
+@compiled
+def _distance(points, a, b):
+    """Distance of two nodes. Gaps are taken beside the heights: their squares might leave float64."""
+    dim = points.shape[2]
+    beside = 1.0 / math.sqrt(points[0, a, dim - 1] * points[0, b, dim - 1])
+    square = 0.0
+    for k in range(dim):
+        gap = beside * ground_gap(points, a, points, b, k)
+        square += gap * gap
+    return 2.0 * math.asinh(0.5 * math.sqrt(square))
 
 
 @compiled
@@ -320,22 +309,34 @@ def pull(points, first, second, target, logs, sharpness, low, high, force):
 
     A pair's distance should grow by exp(sharpness (low - log ratio)), and shrink by exp(sharpness (log ratio - high)),
     relative to itself. Pairs that are far from either end are passed over.
+
+    With y the gap on the ground over the root of both heights, and r the ratio of the heights, the other node is seen
+    in the direction (2 y sqrt r, |y|² + 1/r - r).
     """
-    terms, _, dim = points.shape
-    scratch = np.empty(2 * terms)
-    way = np.empty(dim)
+    last = points.shape[2] - 1
+    gap = np.empty(last)
+    negligible = math.log(1e-4) / sharpness
     for i in range(first.size):
-        grow = math.exp(sharpness * (low - logs[i])) - math.exp(sharpness * (logs[i] - high))
-        if abs(grow) < 1e-4:
+        if low - logs[i] < negligible and logs[i] - high < negligible:
             continue
+        grow = math.exp(sharpness * (low - logs[i])) - math.exp(sharpness * (logs[i] - high))
         a, b = first[i], second[i]
         grow /= target[i]
-        for side in range(2):
-            node, other = (a, b) if side == 0 else (b, a)
-            if not _toward(points, node, other, scratch, way):
-                continue
-            for k in range(dim):
-                force[node, k] -= grow * way[k]
+        own, other = points[0, a, last], points[0, b, last]
+        beside = 1.0 / math.sqrt(own * other)
+        square = 0.0
+        for k in range(last):
+            gap[k] = beside * ground_gap(points, b, points, a, k)
+            square += gap[k] * gap[k]
+        up = (other - own) * beside * ((other + own) * beside)
+        root = math.sqrt(own / other)
+        for node, slope, height in ((a, 2.0 * root, square + up), (b, -2.0 / root, square - up)):
+            size = math.hypot(slope * math.sqrt(square), height)
+            if size > 0.0:
+                push = grow / size
+                for k in range(last):
+                    force[node, k] -= push * slope * gap[k]
+                force[node, last] -= push * height
 
 
 @compiled
