@@ -1,6 +1,7 @@
 """The objective distances: how far distances of an embedding are from the lengths of paths.
 
-    python benchmarks/distances.py [--data ../shared/data] [--trees mosses lichen] [--dims 10] [--parts table bounds]
+    python benchmarks/distances.py [--data ../shared/data] [--trees mosses lichen] [--dims 10] [--terms 1 2]
+        [--parts table bounds]
 
 Average and worst distortion and Spearman's correlation are against edge lengths (1 where a tree has none), over all
 pairs up to 2,000 nodes and 200,000 random ones beyond; MAP by parents and by all neighbours. Seconds are those of the
@@ -25,6 +26,7 @@ import treeball
 from treeball import Hierarchy
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
+from treeball.limits import TERMS
 from treeball.methods.centred import centred
 from treeball.methods.distances import largest_radius
 
@@ -64,23 +66,24 @@ def hierarchy_of(name: str, data: Path) -> Hierarchy:
     return treeball.read(data / ("wordnet-nouns-tree.tsv.gz" if name == "nouns" else f"phylogenies/{name}.nwk"))
 
 
-def table(trees: list[str], dims: list[int], data: Path) -> None:
-    """One line for each tree, dimension and method."""
+def table(trees: list[str], dims: list[int], terms: list[int], data: Path) -> None:
+    """One line for each tree, dimension, method and number of terms; `sarkar` in one term."""
     for _, settings in METHODS:  # compiles
         treeball.fit([("b", "a"), ("c", "a"), ("d", "a")], dim=3, **settings).evaluate()
-    print("| tree | d | method | average | worst | Spearman | MAP | MAP, neighbours | seconds | published |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("| tree | d | method | terms | average | worst | Spearman | MAP | MAP, neighbours | seconds | published |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for name in trees:
         hierarchy = hierarchy_of(name, data)
         for dim in dims:
-            for method, settings in METHODS:
+            for method, settings, precision in [(*METHODS[0], count) for count in terms] + [(*METHODS[1], 1)]:
                 started = time.perf_counter()
-                model = treeball.fit(hierarchy, dim=dim, scores=False, **settings)
+                model = treeball.fit(hierarchy, dim=dim, precision=precision, scores=False, **settings)
                 seconds = time.perf_counter() - started
                 found = distortion(model)
                 label = f"`--objective {settings['objective']}`" if "objective" in settings else f"`{method}`"
                 print(
-                    f"| {name} | {dim} | {label} | {found.average:.4f} | {found.worst:.4f} | {found.spearman:.4f} "
+                    f"| {name} | {dim} | {label} | {precision} | {found.average:.4f} | {found.worst:.4f} "
+                    f"| {found.spearman:.4f} "
                     f"| {model.evaluate().map:.4f} | {map_neighbours(model):.4f} | {seconds:.0f} "
                     f"| {PUBLISHED.get(name, '') if dim == 10 and method == 'auto' else ''} |",
                     flush=True,
@@ -131,12 +134,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--trees", nargs="+", choices=TREES, default=list(TREES))
     parser.add_argument("--dims", nargs="+", type=int, default=[2, 5, 10])
+    parser.add_argument("--terms", nargs="+", type=int, choices=TERMS, default=list(TERMS))
     parser.add_argument("--parts", nargs="+", choices=("table", "bounds"), default=["table", "bounds"])
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
         sys.exit(f"there is no folder {arguments.data}: name that of the hierarchies with --data")
     if "table" in arguments.parts:
-        table(arguments.trees, arguments.dims, arguments.data)
+        table(arguments.trees, arguments.dims, arguments.terms, arguments.data)
     if "bounds" in arguments.parts:
         bounds(arguments.trees, arguments.data)
 
