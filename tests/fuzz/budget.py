@@ -12,7 +12,7 @@ __all__ = ["MARGIN", "MEMORY", "SECONDS", "reading"]
 SECONDS = 10.0
 """Longer than this is a hang."""
 
-MEMORY = int(os.environ.get("FUZZ_MEGABYTES", "1024")) << 20
+MEMORY = int(os.environ.get("FUZZ_MEGABYTES", "512")) << 20
 """What an input may take, in bytes: far more than any of them needs."""
 
 MARGIN = MEMORY // 2

@@ -29,6 +29,8 @@ __all__ = ["Finding", "Run", "Worker"]
 # Compiling is no hang: what seems to hang is tried again with so much time, and then once more.
 _PREPARE_SECONDS = 900.0
 _PATIENCE_SECONDS = 60.0
+# Libraries keep some of the address space that each input took: after so many of them there would be none left.
+_INPUTS_PER_WORKER = 50_000
 
 
 class Worker:
@@ -53,6 +55,7 @@ class Worker:
             env={**os.environ, "PYTHONHASHSEED": "0", "TMPDIR": str(temporary)},
         )
         self.ready: set[str] = set()
+        self.tried = 0
 
     def ask(self, asked: dict[str, Any], seconds: float) -> dict[str, Any] | None:
         """Its answer, or None when there was none in time; what it died of when it is dead.
@@ -91,6 +94,7 @@ class Worker:
     def try_input(self, target: str, asked: dict[str, Any]) -> dict[str, Any]:
         """What came of an input; a worker that hung or died is of no more use."""
         self.make_ready(target)
+        self.tried += 1
         answer = self.ask(asked, SECONDS)
         return self._hung() if answer is None else answer
 
@@ -196,7 +200,7 @@ class Run:
                         continue
                     answer = worker.try_input(target, {"target": target, "seed": self.seed, "number": number})
                     case = Case.read(worker.folder) if "found" in answer else None
-                    if answer.get("found") in ("hang", "crash"):
+                    if answer.get("found") in ("hang", "crash") or worker.tried >= _INPUTS_PER_WORKER:
                         worker.end()
                         worker = Worker()
                     if answer.get("found") == "hang" and case is not None:

@@ -198,3 +198,20 @@ def test_the_command_says_its_seed_and_what_it_tried(tmp_path):
     assert "FUZZ_SEED=5" in done.stdout, done.stdout + done.stderr
     assert "20 inputs" in done.stdout
     assert done.returncode == (1 if list(tmp_path.iterdir()) else 0)
+
+
+@pytest.mark.slow
+def test_a_worker_that_has_tried_many_inputs_is_followed_by_another(impatient, tmp_path, monkeypatch):
+    made = []
+
+    class Counted(Worker):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr(drive, "_INPUTS_PER_WORKER", 5)
+    monkeypatch.setattr(drive, "Worker", Counted)
+    run = Run(4, ["mischief"], tmp_path)
+    run.go(600, jobs=1, most=12)
+    assert run.tried.total() == 12
+    assert len(made) >= 3

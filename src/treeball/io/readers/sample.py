@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..memory import require_room
 from .source import Source
@@ -30,12 +31,15 @@ class Sample:
         True when that is all of the input.
     comments_left_out
         How many lines of the comments at the top are not in ``lines``.
+    guesses
+        What was found out about it, for whoever asks again.
     """
 
     text: str
     lines: tuple[str, ...]
     whole: bool
     comments_left_out: int = 0
+    guesses: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, source: Source) -> Sample:

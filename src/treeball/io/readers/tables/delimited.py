@@ -236,7 +236,10 @@ def _tidy(data: bytes, dialect: Dialect) -> bytes:
             pattern = re.compile(rb"(\"[^\"]*+(?:\"\"[^\"]*+)*\")|(" + mark + rb") +(?=\")")
             data = pattern.sub(lambda found: found.group(1) or found.group(2), data)
         return data
-    return re.sub(rb"(?m)^[ \t]+\r?$", b"", data) if re.search(rb"(?m)^[ \t]+\r?$", data) else data
+    # Most texts have no line that begins with a blank, which is seen faster than that none is blank throughout.
+    if data[:1] in (b" ", b"\t") or any(begin in data for begin in (b"\n ", b"\n\t", b"\r ", b"\r\t")):
+        return re.sub(rb"(?m)^[ \t]+\r?$", b"", data)
+    return data
 
 
 class _RowLocator:
@@ -257,8 +260,8 @@ class _RowLocator:
         if self._dialect.quoting:
             return self._quoted(record)
         wanted = record
-        for number, line in enumerate(re.split(rb"\r\n|\n|\r", self._data), start=1):
-            if line.strip(b" \t"):
+        for number, line in enumerate(re.finditer(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)", self._data), start=1):
+            if line[1].strip(b" \t"):
                 if wanted == 0:
                     return number
                 wanted -= 1

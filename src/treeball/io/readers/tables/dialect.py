@@ -17,6 +17,8 @@ from .levels import level_columns
 MOST_COLUMNS = 10_000
 # Commas come last: they also occur in names and decimals, on every line if need be.
 _CANDIDATES = ("\t", ";", "|", ",")
+# So much of the first line tells how it is quoted.
+_FIRST_LINE = 1 << 21
 _EXCEL_SEPARATOR = re.compile(r"\s*\"?sep=([\t -~])\"?[ ,;\t]*", re.IGNORECASE)
 
 
@@ -58,11 +60,14 @@ class Dialect:
 
 
 def guess_dialect(sample: Sample, settings: ReadSettings) -> Dialect | None:
-    """The dialect of ``sample``, or None when no separator makes columns of it."""
-    found = _guess(sample.lines, settings)
-    if found is None or not found.comments:
-        return found
-    return replace(found, comments=found.comments + sample.comments_left_out)
+    """The dialect of ``sample``, or None when no separator makes columns of it; one format after the other asks."""
+    if settings not in sample.guesses:
+        found = _guess(sample.lines, settings)
+        if found is not None and found.comments:
+            found = replace(found, comments=found.comments + sample.comments_left_out)
+        sample.guesses[settings] = found
+    guess: Dialect | None = sample.guesses[settings]
+    return guess
 
 
 def _guess(lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
@@ -111,7 +116,8 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     opening = re.compile(rb"(?:\A|[\r\n]|" + mark + rb")" + blanks + rb"(\")")
     value = re.compile(rb"\"([^\"]*+(?:\"\"[^\"]*+)*+)\"(?=" + mark + rb"|[\r\n]|\Z)")
     common = separator in ",;"
-    first_line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
+    ends = [end for end in (data.find(b"\n"), data.find(b"\r")) if end >= 0]
+    first_line = data[: min([*ends, _FIRST_LINE])]
     throughout = len(opening.findall(first_line)) > first_line.count(separator.encode())
     reasons = True
     position = count = 0
