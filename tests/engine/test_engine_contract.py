@@ -474,3 +474,45 @@ def test_a_lonely_node_has_nothing_to_descend(engine):
     )
     assert done.failed is None
     assert (vectors == 0.1).all()
+
+
+def test_a_glance_passes_by_what_is_far_and_nothing_else(engine):
+    """Clusters whose members have neighbouring codes, near the rim and at it: tiles far away are not compared."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    if not engine.compares_all(1, 2):
+        pytest.skip("this engine compares nothing in tiles")
+    from treeball.engine.gpu.glance import Glance
+    from treeball.engine.gpu.tiles import COLUMNS, ROWS, put_on_card
+
+    rng = np.random.default_rng(5)
+    middles = rng.normal(size=(24, 4))
+    middles *= np.repeat([0.5, 0.99, 1.0 - 1e-9], 8)[:, None] / np.linalg.norm(middles, axis=1, keepdims=True)
+    near = np.repeat(1.0 - np.linalg.norm(middles, axis=1), COLUMNS)[:, None] * rng.normal(size=(24 * COLUMNS, 4))
+    vectors = np.repeat(middles, COLUMNS, axis=0) + 0.1 * near
+    coordinates, factor = SPACES["poincare"].ranking_coordinates(vectors)
+    asked, k = np.arange(0, len(vectors), 150), 20
+    codes, keys = engine.nearest(coordinates, factor, asked, k, 1)
+    expected_codes, expected_keys = choose("cpu").nearest(coordinates, factor, asked, k, 1)
+    assert np.array_equal(codes, expected_codes)
+    assert np.array_equal(keys, expected_keys)
+    # And by the definition: every node within the limit is in a tile that is marked.
+    nodes = put_on_card(coordinates, factor, engine.device)
+    limits = torch.from_numpy(expected_keys[:, -1].copy()).to(engine.device)
+    marks = Glance(nodes).within(torch.from_numpy(asked).to(engine.device), limits).cpu().numpy()
+    for number, found in enumerate(expected_codes):
+        assert marks[number // ROWS, found // COLUMNS].all()
+    assert marks.mean() < 0.6
+
+
+def test_a_glance_looks_at_all_that_float32_does_not_hold(engine):
+    if not engine.compares_all(1, 2):
+        pytest.skip("this engine compares nothing in tiles")
+    rng = np.random.default_rng(6)
+    coordinates = rng.normal(size=(700, 2)) * 10.0 ** rng.uniform(-200, 100, (700, 1))
+    factor = 10.0 ** rng.uniform(-60, 60, 700)
+    asked = np.arange(0, 700, 30)
+    codes, keys = engine.nearest(coordinates, factor, asked, 9, 1)
+    expected_codes, expected_keys = choose("cpu").nearest(coordinates, factor, asked, 9, 1)
+    assert np.array_equal(codes, expected_codes)
+    assert np.array_equal(keys, expected_keys)

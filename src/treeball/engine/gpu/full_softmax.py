@@ -14,6 +14,7 @@ import torch
 from ...types import Codes, Ints, Pointers
 from ..protocol import Compared
 from .all_pairs import BLOCK, COINCIDENT, FAR, LEAST, MASKED, TOTAL, add_up, pull_all
+from .glance import Rough
 from .segments import SegmentSum
 
 __all__ = ["AllPairs", "Gradient", "Shape", "Shapes"]
@@ -25,6 +26,8 @@ _WIDEST = 900.0
 _PROGRAMS_PER_PROCESSOR = 8
 # The share of a sum that may be left out.
 _NEGLIGIBLE = 1e-12
+# Where more than this share of all pairs counts, as early in a training, none is looked for in so many steps.
+_NEARLY_ALL, _LOOK_AGAIN = 0.9, 10
 _BITS = 1.0 / math.log(2.0)
 
 
@@ -125,6 +128,8 @@ class Gradient:
         # The log2 of each node's sum in the step before: nobody moves so far in one that this were no scale for it.
         self._level: torch.Tensor | None = None
         self.near = torch.empty(0)
+        # For so many steps all pairs of blocks are taken to count.
+        self._all_count = 0
 
     @staticmethod
     def one_power(widest: float) -> bool:
@@ -205,23 +210,21 @@ class Gradient:
         return found
 
     def _near(self, table: torch.Tensor, sharpness: float) -> torch.Tensor:
-        """Which pairs of blocks are near enough to count, (blocks, blocks): by balls around blocks of nodes."""
+        """Which pairs of blocks are near enough to count, (blocks, blocks); all of them where lately all were."""
         pairs, dim = self.pairs, self.dim
-        points = table[:, :dim].transpose(1, 2).reshape(-1, dim)[: pairs.n]
-        block = torch.arange(pairs.n, device=pairs.device) // _BLOCK
-        count = torch.full((pairs.blocks,), float(_BLOCK), dtype=torch.float64, device=pairs.device)
-        count[-1] = pairs.n - (pairs.blocks - 1) * _BLOCK
-        centre = table[:, :dim].sum(dim=2) / count[:, None]
-        centre = centre.nan_to_num(0.0)
-        radius = torch.zeros(pairs.blocks * _BLOCK, dtype=torch.float64, device=pairs.device)
-        radius[: pairs.n] = _distances(points, centre[block])
-        limit = torch.zeros_like(radius)
+        if self._all_count:
+            self._all_count -= 1
+            return torch.ones(pairs.blocks, pairs.blocks, dtype=torch.bool, device=pairs.device)
+        factor = table[:, dim].reshape(-1)
+        limit = torch.zeros_like(factor)
         level = self._level if self._level is not None else torch.zeros(pairs.n, dtype=torch.float64)
-        limit[: pairs.n] = level + math.log(pairs.n / _NEGLIGIBLE) / sharpness
-        radius, limit = radius.view(-1, _BLOCK).amax(dim=1), limit.view(-1, _BLOCK).amax(dim=1)
-        apart = _distances(centre[:, None], centre[None]) - radius[:, None] - radius[None]
-        # What is no number counts, so that it is met.
-        return ~(apart > limit[:, None])
+        farthest = level + math.log(pairs.n / _NEGLIGIBLE) / sharpness
+        limit[: pairs.n] = torch.sinh(0.5 * farthest).square() / factor[: pairs.n]
+        rough = Rough(table[:, :dim].transpose(1, 2).reshape(-1, dim), factor)
+        near = rough.within(torch.arange(factor.numel(), device=pairs.device), limit, _BLOCK) != 0
+        if float(near.float().mean()) > _NEARLY_ALL:
+            self._all_count = _LOOK_AGAIN
+        return near
 
     def _pulls(self, table: torch.Tensor, level: torch.Tensor, sharpness: float, one_power: bool) -> torch.Tensor:
         """Sums of `pull_all`, (d + 1, nodes)."""
@@ -233,10 +236,3 @@ class Gradient:
         table[:, self.dim + 1] = (torch.exp2(padded - middle) if one_power else padded.clamp(min=-1e6)).view(-1, _BLOCK)
         marks = torch.where(self.near | self.near.T, pairs.masked_both, FAR.value)
         return self._launch(pull_all, self.shapes.pull_all, table, marks, [sharpness, middle], ONE=one_power)
-
-
-def _distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Hyperbolic distances along the last axis."""
-    s = (x - y).square().sum(dim=-1)
-    rims = (1.0 - x.square().sum(dim=-1)) * (1.0 - y.square().sum(dim=-1))
-    return 2.0 * torch.asinh(torch.sqrt(s / rims))

@@ -7,6 +7,7 @@ import torch
 import triton
 
 from ...types import Floats, Ints
+from .glance import Glance
 from .nearest_tiles import collect_within, least_of_lanes
 from .tiles import COLUMNS, EXACT, ROWS, OnCard, launch_rows, splits_of
 
@@ -22,23 +23,27 @@ _ROOM = 1 << 27
 def nearest_on_card(nodes: OnCard, asked: Ints, k: int, processors: int, rows_at_once: int) -> tuple[Ints, Floats]:
     """See :meth:`treeball.engine.Engine.nearest`; at most `rows_at_once` nodes are compared by one launch."""
     codes, keys = np.full((asked.size, k), -1, np.int64), np.full((asked.size, k), np.inf)
-    who = torch.tensor(asked, device=nodes.points.device)
+    who, glance = torch.tensor(asked, device=nodes.points.device), Glance(nodes)
     at_once = max(1, min(launch_rows(nodes, rows_at_once), _ROOM // (_LANES_PER_NEIGHBOUR * k + COLUMNS)))
     for begin in range(0, asked.size, at_once):
         part = who[begin : begin + at_once]
-        limit = _limits(nodes, part, k, processors)
-        _collect(nodes, part, limit, k, processors, codes[begin : begin + at_once], keys[begin : begin + at_once])
+        # Among those with codes next to its own a node has many of its nearest, and so a limit for all others.
+        beside = _limits(nodes, part, glance.beside(part), k, processors)
+        limit = torch.minimum(beside, _limits(nodes, part, glance.within(part, beside), k, processors))
+        _collect(
+            nodes, glance, part, limit, k, processors, codes[begin : begin + at_once], keys[begin : begin + at_once]
+        )
     return codes, keys
 
 
-def _limits(nodes: OnCard, asked: torch.Tensor, k: int, processors: int) -> torch.Tensor:
-    """Keys (m,) within which every node has k others, if there are so many."""
+def _limits(nodes: OnCard, asked: torch.Tensor, marks: torch.Tensor, k: int, processors: int) -> torch.Tensor:
+    """Keys (m,) within which every node has k others in the tiles marked, inf if there are not so many."""
     rows = asked.numel()
     parts, per_program = splits_of(nodes, rows, processors, least=_LANES_PER_NEIGHBOUR * k // COLUMNS)
     least = torch.empty(rows, parts * COLUMNS, dtype=torch.float64, device=asked.device)
     least_of_lanes[(triton.cdiv(rows, ROWS), parts)](
-        nodes.points, nodes.factor, nodes.factor.numel(), asked, least, rows, per_program, DIM=nodes.points.shape[0],
-        ROWS=ROWS, COLUMNS=COLUMNS, **EXACT,
+        nodes.points, nodes.factor, nodes.factor.numel(), asked, marks, least, rows, per_program,
+        DIM=nodes.points.shape[0], ROWS=ROWS, COLUMNS=COLUMNS, **EXACT,
     )  # fmt: skip
     if k > least.shape[1]:
         return torch.full((rows,), torch.inf, dtype=torch.float64, device=asked.device)
@@ -46,7 +51,14 @@ def _limits(nodes: OnCard, asked: torch.Tensor, k: int, processors: int) -> torc
 
 
 def _collect(
-    nodes: OnCard, asked: torch.Tensor, limit: torch.Tensor, k: int, processors: int, codes: Ints, keys: Floats
+    nodes: OnCard,
+    glance: Glance,
+    asked: torch.Tensor,
+    limit: torch.Tensor,
+    k: int,
+    processors: int,
+    codes: Ints,
+    keys: Floats,
 ) -> None:
     """Write the k nearest of those within the limits; where there is no room for all of them, once more with enough."""
     places = torch.arange(asked.numel(), device=asked.device)
@@ -54,7 +66,7 @@ def _collect(
     while places.numel():
         at_once, full = max(1, _ROOM // room), []
         for part in places.split(at_once):
-            found, near, far = _within(nodes, asked[part], limit[part], room, processors)
+            found, near, far = _within(nodes, glance, asked[part], limit[part], room, processors)
             fits = torch.nonzero(found <= room).ravel()
             width = min(k, room)
             own = part[fits].cpu().numpy()
@@ -67,7 +79,7 @@ def _collect(
 
 
 def _within(
-    nodes: OnCard, asked: torch.Tensor, limit: torch.Tensor, room: int, processors: int
+    nodes: OnCard, glance: Glance, asked: torch.Tensor, limit: torch.Tensor, room: int, processors: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """How many are within limits (m,), and codes and keys (m, room), -1 and inf for none."""
     rows = asked.numel()
@@ -76,8 +88,8 @@ def _within(
     codes = torch.full((rows, room), -1, dtype=torch.int32, device=asked.device)
     keys = torch.full((rows, room), torch.inf, dtype=torch.float64, device=asked.device)
     collect_within[(triton.cdiv(rows, ROWS), parts)](
-        nodes.points, nodes.factor, nodes.factor.numel(), asked, limit, found, codes, keys, rows, per_program, room,
-        DIM=nodes.points.shape[0], ROWS=ROWS, COLUMNS=COLUMNS, **EXACT,
+        nodes.points, nodes.factor, nodes.factor.numel(), asked, glance.within(asked, limit), limit, found, codes, keys,
+        rows, per_program, room, DIM=nodes.points.shape[0], ROWS=ROWS, COLUMNS=COLUMNS, **EXACT,
     )  # fmt: skip
     return found, codes, keys
 

@@ -1,0 +1,80 @@
+"""Which tiles of keys a card need not compare: see `glance_tiles`.
+
+Where relatives have neighbouring codes, a few tiles in a hundred are left for the exact comparison.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+
+from .glance_tiles import look
+from .tiles import COLUMNS, ROWS, OnCard
+
+__all__ = ["Glance", "Rough"]
+
+# Tiles that a program looks at, and how many on either side of a node have codes next to its own.
+_TILES, _BESIDE = 64, 8
+_AT_ONCE = 64
+# Of more coordinates these are looked at, for which there is room on every card: they bound the key of all from below.
+_MOST_DIMENSIONS = 32
+# Between these a square, a factor and a key are numbers of float32.
+_LARGEST_SQUARE, _FACTORS, _LEAST_KEY = 1e12, (1e-25, 1e25), 1e-30
+
+
+class Rough:
+    """Nodes as a glance sees them, in float32.
+
+    Parameters
+    ----------
+    points : float64 (width, d)
+        In whole tiles of columns.
+    factor : float64 (width,)
+    """
+
+    def __init__(self, points: torch.Tensor, factor: torch.Tensor) -> None:
+        points = points[:, :_MOST_DIMENSIONS]
+        width, dim = points.shape
+        self.tiles = width // COLUMNS
+        self._points = torch.zeros(width, max(16, triton.next_power_of_2(dim)), device=points.device)
+        self._points[:, :dim] = points
+        square = points.square().sum(dim=1)
+        self._square, self._factor = square.float(), factor.float()
+        in_range = (factor > _FACTORS[0]) & (factor < _FACTORS[1]) & (square < _LARGEST_SQUARE)
+        # What is no number, or out of range, is seen as one that is near to all.
+        self._factor = torch.where(in_range, self._factor, torch.nan)
+
+    def within(self, asked: torch.Tensor, limits: torch.Tensor, rows: int) -> torch.Tensor:
+        """Marks of the tiles that may hold a key within the limits (m,), so many rows a tile: int8 (rows, columns)."""
+        marks = torch.empty(triton.cdiv(asked.numel(), rows), self.tiles, dtype=torch.int8, device=asked.device)
+        at_once = max(rows, _AT_ONCE)
+        limits = torch.where(torch.isnan(self._factor[asked]), torch.inf, limits)
+        bounds = torch.clamp(limits, min=_LEAST_KEY).float() * (1.0 + 1e-6)
+        look[(triton.cdiv(asked.numel(), at_once), triton.cdiv(self.tiles, _TILES))](
+            self._points, self._square, self._factor, asked, bounds, marks, self.tiles, asked.numel(),
+            PADDED=self._points.shape[1], AT_ONCE=at_once, EACH=_TILES, ROWS=rows, COLUMNS=COLUMNS,
+            num_warps=at_once // 16,
+        )  # fmt: skip
+        return marks
+
+
+class Glance:
+    """What a search within limits need look at: marks int8 (rows in tiles, tiles), 0 for what it need not."""
+
+    def __init__(self, nodes: OnCard) -> None:
+        # Of the padding, which never compares, a plain factor lets the glance see the end of the last tile.
+        self._rough = Rough(nodes.points.T, nodes.factor.nan_to_num(1.0))
+        self.tiles = nodes.tiles
+
+    def beside(self, asked: torch.Tensor) -> torch.Tensor:
+        """Marks of the tiles whose codes are next to those of each row."""
+        rows = triton.cdiv(asked.numel(), ROWS)
+        marks = torch.zeros(rows, self.tiles, dtype=torch.int8, device=asked.device)
+        row = torch.arange(asked.numel(), device=asked.device) // ROWS
+        for away in range(-_BESIDE, _BESIDE + 1):
+            marks[row, torch.clamp(asked // COLUMNS + away, 0, self.tiles - 1)] = 1
+        return marks
+
+    def within(self, asked: torch.Tensor, limits: torch.Tensor) -> torch.Tensor:
+        """Marks of the tiles that may hold a key within the limits (m,) of the rows."""
+        return self._rough.within(asked, limits, ROWS)
