@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treeball.engine.cpu import terms as kernels
@@ -97,6 +97,7 @@ def test_the_radius_carried_grows_with_the_terms():
 
 
 @given(st.floats(1e-100, 1e200), st.floats(1e-100, 1e200))
+@example(1e-100, 7e199)
 def test_distances_from_squares_have_twenty_five_digits(square, below):
     found = kernels.distance_of(square, 0.0, below, 0.0)
     exact = 2 * mpmath.asinh(mpmath.sqrt(mpmath.mpf(square) / mpmath.mpf(below)))

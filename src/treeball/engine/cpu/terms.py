@@ -158,12 +158,19 @@ def asinh(x, x_low):
     return two_sum(first, left / math.cosh(first))
 
 
+_TINY, _LIFT, _ROOT_OF_LIFT = 1e-200, 2.0**400, 2.0**200
+
+
 @compiled
 def distance_of(square, square_low, below, below_low):
     """2 asinh(sqrt(s / b)) of two positive numbers of two terms, in two terms.
 
     Of what is not near, as the logarithm of w / b with w = b + 2 s + 2 sqrt(s (s + b)), which needs no quotient.
     """
+    if square < _TINY * below:
+        # The second term of their ratio would be below what float64 holds; such a root is its own inverse sine.
+        found, low = square_root(*divide(square * _LIFT, square_low * _LIFT, below, below_low))
+        return 2.0 / _ROOT_OF_LIFT * found, 2.0 / _ROOT_OF_LIFT * low
     if square < below:
         ratio, ratio_low = divide(square, square_low, below, below_low)
         found, low = asinh(*square_root(ratio, ratio_low))
