@@ -24,6 +24,7 @@ from treeball.geometry import lorentz, poincare
 from treeball.geometry.alignment import align_euclidean, align_hyperbolic, centred
 from treeball.geometry.models import ball_to_hyperboloid, hyperboloid_to_ball
 from treeball.hierarchy import diff
+from treeball.limits import TIE
 
 
 @pytest.fixture(autouse=True)
@@ -158,13 +159,12 @@ def test_filtered_ranks_match_the_definition(edges, seed, objective, keep_descen
     found = {(int(a), int(b)): int(r) for a, b, r in zip(result.node, result.parent, result.ranks, strict=True)}
     assert set(found) == set(pairs)
     pointers, positives = hierarchy.positives(objective)
-    coordinates, factor = embedding.ranking_coordinates()
     for a, b in pairs:
-        keys = np.square(coordinates[a] - coordinates).sum(axis=1) * factor
+        far = embedding.distances_between(np.full(edges.n, a), np.arange(edges.n))
         out = {a, *positives[pointers[a] : pointers[a + 1]].tolist(), *(y for x, y in pairs + validated if x == a)}
         if not keep_descendants:
             out |= set(np.flatnonzero(hierarchy.is_ancestor(a, np.arange(edges.n))).tolist())
-        assert found[a, b] == 1 + sum(keys[x] <= keys[b] for x in range(edges.n) if x not in out)
+        assert found[a, b] == 1 + sum(far[x] <= far[b] * (1 + TIE) for x in range(edges.n) if x not in out)
     precisions = []
     for a in {a for a, _ in pairs}:
         ranks = sorted(found[x, y] for x, y in pairs if x == a)
@@ -321,6 +321,19 @@ def test_models_of_other_dimensions_are_compared_by_their_scores():
     other = Embedding(np.zeros((2, 2)), Hierarchy.from_codes(["x", "y"], [1], [0]))
     with pytest.raises(InputError, match="no node in common"):
         compare(a, other)
+
+
+def test_models_are_compared_by_the_lengths_of_paths_too():
+    hierarchy = Hierarchy.from_codes(list("abcd"), [1, 2, 3], [0, 0, 1], weights=[1.0, 5.0, 2.0])
+    models = [treeball.fit(hierarchy, dim=2, objective=objective) for objective in ("parents", "distances")]
+    scores = compare(models[0], models[1]).scores
+    for place, model in enumerate(models):
+        measured = treeball.evaluation.distortion(model)
+        assert measured.against == "lengths"
+        assert scores["average_distortion"][place] == measured.average
+        assert scores["worst_distortion"][place] == measured.worst
+        assert scores["spearman"][place] == measured.spearman
+    assert scores["worst_distortion"][1] == pytest.approx(1.0, abs=1e-3) != scores["worst_distortion"][0]
 
 
 def test_changes_of_a_hierarchy():

@@ -11,6 +11,7 @@ import treeball
 from tests import trees
 from treeball.embedding import Embedding
 from treeball.errors import InputError
+from treeball.evaluation import ranking
 from treeball.geometry import half_space
 from treeball.io.model_columns import rows_of
 from treeball.methods import sarkar
@@ -147,6 +148,23 @@ def test_what_is_not_built_for_terms_is_refused_in_a_sentence(tall):
     ):
         with pytest.raises(InputError):
             attempt()
+
+
+def test_who_takes_rounded_vectors_is_told(tall):
+    torch_door = pytest.importorskip("treeball.torch")
+    from treeball.sklearn import HierarchyEmbedder
+
+    with pytest.warns(UserWarning, match="PyTorch takes vectors rounded to float64, and not the 4 terms"):
+        torch_door.HyperbolicEmbedding.from_model(tall)
+    embedder = HierarchyEmbedder(hierarchy=tall.hierarchy, method="construct", dim=2, settings={"precision": 2})
+    with pytest.warns(UserWarning, match="scikit-learn takes vectors rounded to float64, and not the 2 terms"):
+        embedder.fit([["n3"]]).transform([["n3"]])
+
+
+def test_a_card_that_was_asked_for_is_not_left_out_in_silence(tall):
+    coordinates, factor = tall.ranking_coordinates()
+    with pytest.warns(UserWarning, match="compared by the processor, not by the card"):
+        ranking.rank(coordinates, factor, tall.hierarchy, "parents", space=tall.space, device="cuda")
 
 
 @pytest.mark.parametrize("method", ["construct", "sarkar"])

@@ -85,7 +85,14 @@ def _shown(before: Names, after: Names) -> Callable[[Hashable], str]:
 
 def _show(found: Comparison, first: str, second: str, shown: Callable[[Hashable], str]) -> None:
     header = ("", first, second)
-    labels = {"map": ("MAP", ".4f"), "mean_rank": ("mean rank", ".3f"), "hits_at_1": ("hits@1", ".4f")}
+    labels = {
+        "map": ("MAP", ".4f"),
+        "mean_rank": ("mean rank", ".3f"),
+        "hits_at_1": ("hits@1", ".4f"),
+        "spearman": ("Spearman", ".4f"),
+        "average_distortion": ("average distortion", ".4f"),
+        "worst_distortion": ("worst distortion", ".4f"),
+    }
     rows = [(label, *(format(value, form) for value in found.scores[key])) for key, (label, form) in labels.items()]
     print_rows(header, rows)
     print_line()

@@ -6,6 +6,7 @@ whoever reads the plain column take the rounded.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..geometry.spaces import Space
 from ..geometry.terms import carried_radius
 from ..types import Floats, Ints
 
-__all__ = ["checked", "distances", "loss_of_rounding", "radii"]
+__all__ = ["checked", "distances", "loss_of_rounding", "radii", "warn_of_rounding"]
 
 
 def checked(points: Floats, shape: tuple[int, int], space: Space) -> Floats:
@@ -65,3 +66,13 @@ def loss_of_rounding(points: Floats, vectors: Floats, space: Space) -> dict[str,
         "vectors_held_at_radius": space.held_beyond if held else None,
         "vectors_moved_at_most": float(moved.max()),
     }
+
+
+def warn_of_rounding(terms: int, taker: str) -> None:
+    """Say that who takes the plain vectors takes less than there is, where there are several terms."""
+    if terms > 1:
+        warnings.warn(
+            f"{taker} takes vectors rounded to float64, and not the {terms} terms that each coordinate of this model "
+            "has: far out distances differ",
+            stacklevel=3,
+        )

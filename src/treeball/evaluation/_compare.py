@@ -19,6 +19,7 @@ from ..io.model_file import is_model, load
 from ..io.readers import read
 from ..types import Objective
 from ..words import json_number
+from ._distortion import distortion
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -45,7 +46,8 @@ class Comparison:
     edge
         Median distance of a node to its parent in the first model, to judge `moved` by.
     scores
-        MAP, mean rank and hits@1 of both, by name.
+        MAP, mean rank, hits@1, average and worst distortion and Spearman's correlation of both, by name; the last three
+        against path lengths, by weights where edges have them.
     fell_ill, healed
         Pairs (node, positive) that both models have and that are ill only in the second, only in the first.
     """
@@ -139,6 +141,7 @@ def compare(first: Any, second: Any, objective: Objective | None = None, *, thre
     codes = np.array(places, np.int64)
     objective = objective or first.objective
     before, after = (model.evaluate(objective, threads=threads) for model in (first, second))
+    old_lengths, new_lengths = (distortion(model) for model in (first, second))
     old, new = _pairs(before, first), _pairs(after, second)
     both = old.keys() & new.keys()
     child, parent = first.hierarchy.edges()
@@ -152,6 +155,9 @@ def compare(first: Any, second: Any, objective: Objective | None = None, *, thre
             "map": (before.map, after.map),
             "mean_rank": (before.mean_rank, after.mean_rank),
             "hits_at_1": (before.hits_at_1, after.hits_at_1),
+            "spearman": (old_lengths.spearman, new_lengths.spearman),
+            "average_distortion": (old_lengths.average, new_lengths.average),
+            "worst_distortion": (old_lengths.worst, new_lengths.worst),
         },
         fell_ill=[pair for pair in new if pair in both and new[pair] and not old[pair]],
         healed=[pair for pair in old if pair in both and old[pair] and not new[pair]],

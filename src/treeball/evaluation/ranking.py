@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,6 +161,8 @@ def rank(
     # node: there is next to nothing beyond it to pass over.
     has_terms = coordinates.ndim == 3
     if has_terms:
+        if device == "cuda":
+            warnings.warn("coordinates of several terms are compared by the processor, not by the card", stacklevel=2)
         tree = search_tree(coordinates, factor)
     elif (
         device != "cuda" and objective == "parents" and len(factor) >= _TREE_FROM_NODES and wanted >= _TREE_FROM_SOURCES

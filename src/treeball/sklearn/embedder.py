@@ -138,8 +138,10 @@ class HierarchyEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def _features(self) -> NDArray[np.float64]:
         """Vectors of all nodes, and a last row of zeros for names that are none."""
+        from ..embedding._precise import warn_of_rounding
         from ..geometry.coordinates import to_kind
 
+        warn_of_rounding(self.embedding_.precision, "scikit-learn")
         values, _ = to_kind(self.embedding_.vectors, self.embedding_.space, self._coordinates())
         return np.vstack([values, np.zeros(values.shape[1])])
 

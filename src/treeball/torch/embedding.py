@@ -88,6 +88,9 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
             model = load(Path(model))
         if not model.space.is_hyperbolic:
             raise InputError("a Euclidean model has no points in the ball: fit the hierarchy with another method")
+        from ..embedding._precise import warn_of_rounding
+
+        warn_of_rounding(model.precision, "PyTorch")
         return cls(model.hierarchy, model.ball(), objective=model.objective, sparse=sparse, provenance=model.provenance)
 
     @classmethod
