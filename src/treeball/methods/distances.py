@@ -38,6 +38,8 @@ LARGEST_RADIUS = 300.0
 LARGEST_KEY = 690.0
 RADII = (LARGEST_RADIUS, 220.0, 120.0, 60.0, 30.0, 15.0)
 RADII_WHEN_LARGE = (LARGEST_RADIUS, 120.0, 60.0, 30.0)
+# Even directions are found fast, and in large trees the radius at which digits end is what matters.
+EVEN, EVEN_RADII_WHEN_LARGE = (0.0, False, -1.0), tuple(LARGEST_RADIUS * 0.9**i for i in range(24))
 STRAIGHT, ACCEPTABLE = (0.2, 0.6, 1.0), (0.8, 0.9, 0.97)
 # Nodes nearest by path that a node is compared with; fewer in large trees.
 NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
@@ -204,12 +206,14 @@ def largest_radius(tree: CentredTree) -> float:
 
 
 def _first_plans(large: bool, largest: float) -> list[Plan]:
-    """Plans of every radius; the last of each radius is that of even directions."""
+    """Plans of every radius and shape."""
     shapes = [(0.2, True, 0.9), (1.0, True, 0.9)]
-    if not large:
-        shapes = [(0.0, False, 0.9), *shapes, (0.0, False, -1.0)]
-    radii = RADII_WHEN_LARGE if large else RADII
-    return [Plan(min(radius, largest), *shape) for radius in radii for shape in shapes]
+    if large:
+        found = [(radius, shape) for radius in RADII_WHEN_LARGE for shape in shapes]
+        found += [(radius, EVEN) for radius in EVEN_RADII_WHEN_LARGE]
+    else:
+        found = [(radius, shape) for radius in RADII for shape in ((0.0, False, 0.9), *shapes, EVEN)]
+    return [Plan(min(radius, largest), *shape) for radius, shape in found]
 
 
 def _best_plans(board: _Board) -> tuple[list[Plan], int]:
