@@ -88,7 +88,7 @@ def measure(nodes: int, options: argparse.Namespace) -> dict[str, Any]:
     kept = options.folder / f"result-{nodes}.json"
     result: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {"nodes": nodes}
     if not edges.exists():
-        wikidata_shaped.write(nodes, edges, options.second_parents)
+        wikidata_shaped.write(nodes, edges, options.second_parents, options.seed)
     if "fit" in options.steps:
         print(f"{nodes:,} nodes: fitting", flush=True)
         _, seconds, peak = command(
@@ -143,6 +143,7 @@ def main() -> None:
     parser.add_argument("--memory", default="14GB")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--second-parents", choices=["near", "far"], default="near")
+    parser.add_argument("--seed", type=int, default=0, help="of the hierarchy that is generated")
     parser.add_argument("--sample", type=int, default=100_000)
     parser.add_argument("--leaves", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=2)
