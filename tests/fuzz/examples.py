@@ -16,7 +16,9 @@ __all__ = ["TEXTS", "drawn", "json_values"]
 T = TypeVar("T")
 _BATCH = 40
 
-TEXTS = st.text(st.sampled_from("ab ,;\t|>/\\\"'-:()[]{}<>@#\n\r1.0&*_é\x1b\0\u202e") | st.characters(), max_size=20)
+TEXTS = st.text(
+    st.sampled_from("ab ,;\t|>/\\\"'-:()[]{}<>@#\n\r1.0&*_é\x1b\0\u202e\ud800") | st.characters(), max_size=20
+)
 _NUMBERS = st.integers() | st.floats() | st.sampled_from([0, -1, 1, 2**31, 2**63, 2**64, 1e308, -1e308, 10**400])
 
 

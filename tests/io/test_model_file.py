@@ -111,6 +111,19 @@ def test_a_record_of_wrong_types_is_refused_in_one_sentence(tmp_path, model, fie
     refused(path, "its record of what made it is damaged")
 
 
+def test_a_record_with_half_a_character_is_refused_in_one_sentence(tmp_path, model):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"version": "x\ud800"})
+    refused(path, "surrogates not allowed")
+
+
+def test_characters_beyond_16_bits_may_be_escaped_in_a_record(tmp_path, model):
+    def escaped(record):
+        return json.dumps(record | {"version": "\U0001f600"}, ensure_ascii=True).encode()
+
+    path = rewritten(model.save(tmp_path / "model.parquet"), escaped)
+    assert treeball.load(path).provenance.version == "\U0001f600"
+
+
 def test_a_record_that_is_nested_deeply_is_refused_in_one_sentence(tmp_path, model):
     saved = model.save(tmp_path / "model.parquet").read_bytes()
     for depth, place in ((50, '"settings": {"a":'), (50, '"of another tool": {"a":'), (100_000, '"settings": {"a":')):

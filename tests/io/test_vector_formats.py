@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import treeball.io.vectors.formats as package
-from treeball import Embedding, Hierarchy, InputError
+from treeball import Embedding, Hierarchy, InputError, import_vectors
 from treeball.io.vectors._read import sniff
 from treeball.io.vectors.formats.registry import find, format_by_ending, format_names
 from treeball.io.vectors.vectors import VectorFile, Vectors, rows_of
@@ -148,3 +149,13 @@ def test_depths_and_lengths_that_parsers_do_not_take_are_refused(name, content, 
     path.write_bytes(content)
     with pytest.raises(InputError, match="vectors"):
         find(name).read(VectorFile(path, content))
+
+
+@pytest.mark.parametrize("field", ["names", "labels", "synonyms"])
+def test_half_a_character_is_refused(field, tmp_path):
+    record = {"names": ["a", "b"], "vectors": [[0.0, 0.1], [0.1, 0.0]], "parents": [[], [0]]}
+    record[field] = {"names": ["a", "x\ud800"], "labels": [None, "x\ud800"], "synonyms": [[], ["x\ud800"]]}[field]
+    path = tmp_path / "vectors.json"
+    path.write_text(json.dumps(record), "utf-8")
+    with pytest.raises(InputError, match=r"x\\ud800 holds a lone surrogate"):
+        import_vectors(path)

@@ -185,7 +185,7 @@ def _read_table(path: Path) -> pa.Table:
 def _from_table(table: pa.Table, text: bytes, saved_hash: bytes | None) -> ModelFile:
     if saved_hash is not None and content_hash(table, text).encode() != saved_hash:
         raise InputError(f"it was damaged or changed: its SHA-256 is not the one it was saved with; {_REMEDY}")
-    description = json.loads(text)
+    description = _record_of(text)
     version = description.get("format", 1)
     if not isinstance(version, int):
         raise ValueError(f"there is no format {str(version)[:40]!r}")
@@ -194,6 +194,14 @@ def _from_table(table: pa.Table, text: bytes, saved_hash: bytes | None) -> Model
     return ModelFile(
         _embedding(table, description), version, None if saved_hash is None else saved_hash.decode("ascii")
     )
+
+
+def _record_of(text: bytes) -> dict[str, Any]:
+    """The record of a file; ValueError for a text in it that UTF-8, and so the next file, cannot hold."""
+    description: dict[str, Any] = json.loads(text.decode())
+    if b"\\u" in text:
+        json.dumps(description, ensure_ascii=False).encode()
+    return description
 
 
 def _embedding(table: pa.Table, description: dict[str, Any]) -> Embedding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -15,6 +16,7 @@ from ...geometry.coordinates import RowError, kinds_of, space_for, to_space
 from ...geometry.spaces import BALL, Space, space_of
 from ...hierarchy import Hierarchy
 from ...types import Coordinates, Geometry, Kind, Objective, VectorFormat
+from ..readers.relation import refuse_surrogates
 from ._read import read_vectors
 from .vectors import Vectors
 from .word2vec import token
@@ -95,6 +97,8 @@ def embedding_of(
 ) -> Embedding:
     """The embedding of vectors that were read already; `label` is what messages call them, `described` is kept."""
     _require_choices(geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
+    # JSON and Python can spell what UTF-8, and so a model file, cannot hold.
+    refuse_surrogates(chain(vectors.names, vectors.labels or [], *(vectors.synonyms or [])))
     tree = _own_hierarchy(vectors, label) if hierarchy is None else _read(hierarchy)
     rows, notes = _match(vectors, tree, label)
     tree = _described(tree, vectors, rows)
