@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..types import Floats, Ints
 from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, read_json
-from .names import NameIndex, hash_of
+from .names import NameIndex, hashes_of, matches
 from .trunk import Shape
 
 __all__ = ["ModelFolder", "refuse_folder"]
@@ -100,13 +101,6 @@ class ModelFolder:
         return np.concatenate([np.empty(0, np.uint64), *parts])
 
     @cached_property
-    def _added_names(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for row, value in enumerate(self.added_hashes.tolist()):
-            found.setdefault(value, []).append(self.n_built + row)
-        return found
-
-    @cached_property
     def boxes(self) -> Floats:
         """Boxes around all blocks, in the order of places; every shard begins a new one."""
         parts = [
@@ -135,34 +129,45 @@ class ModelFolder:
 
     def find(self, name: str) -> int:
         """The place of a node; InputError where there is none of that name."""
-        if self.has_virtual_root and name == self.manifest["virtual_root"]:
-            return 0
-        for place in [*self._index.candidates(name).tolist(), *self._added_names.get(hash_of(name), [])]:
-            if self.names([place])[0] == name and not self.is_removed(place):
-                return int(place)
-        raise InputError(
-            f"there is no node {name!r} in {str(self.path)!r}; names are taken exactly as they are in the edges"
-        )
+        return self.find_all([name])[0]
 
     def find_all(self, names: list[str]) -> list[int]:
-        """Places of many nodes: each row group is read once."""
-        candidates = [self._index.candidates(name).tolist() for name in names]
-        single = [i for i, some in enumerate(candidates) if len(some) == 1]
-        shown = self.names([candidates[i][0] for i in single])
-        known = {
-            names[i]: candidates[i][0]
-            for i, name in zip(single, shown, strict=True)
-            if name == names[i] and not self.is_removed(candidates[i][0])
-        }
-        return [known[name] if name in known else self.find(name) for name in names]
+        """Places of many nodes; InputError where there is none of a name."""
+        places: list[int] = self.places_of(names).tolist()
+        if -1 in places:
+            raise InputError(
+                f"there is no node {names[places.index(-1)]!r} in {str(self.path)!r}; names are taken exactly as they "
+                "are in the edges"
+            )
+        return places
+
+    def places_of(self, names: list[str]) -> Ints:
+        """Places of names, int64 (m,), -1 where there is none; each row group is read once."""
+        hashes = hashes_of(pa.array(names, pa.string()))[0]
+        order = self._added_order
+        built, added = (
+            self._index.candidates_of_all(hashes),
+            matches(self.added_hashes[order], self.n_built + order, hashes),
+        )
+        rows, places = (np.concatenate(side) for side in zip(built, added, strict=True))
+        left = ~np.isin(places, self.removed)
+        rows, places = rows[left], places[left]
+        found = np.full(len(names), -1, np.int64)
+        for row, place, name in zip(rows.tolist(), places.tolist(), self.names(places), strict=True):
+            if name == names[row] and found[row] < 0:
+                found[row] = place
+        if self.has_virtual_root:
+            root = self.manifest["virtual_root"]
+            found[[i for i, name in enumerate(names) if name == root]] = 0
+        return found
+
+    @cached_property
+    def _added_order(self) -> Ints:
+        return np.argsort(self.added_hashes, kind="stable")
 
     def has(self, name: str) -> bool:
         """Whether there is a node of that name."""
-        try:
-            self.find(name)
-        except InputError:
-            return False
-        return True
+        return bool(self.places_of([name])[0] >= 0)
 
     def names(self, places: Any) -> list[str]:
         """Names of nodes."""
@@ -205,14 +210,17 @@ class ModelFolder:
     def _read(self, group: int, column: str) -> Any:
         shard = int(self.group_shard[group])
         try:
-            table = self._file(shard).read_row_group(int(self.group_row[group]), columns=[column])
+            file, alone = self._file(shard)
+            with alone:
+                table = file.read_row_group(int(self.group_row[group]), columns=[column])
         except (OSError, ValueError, IndexError, pa.ArrowException):
             raise self._damaged(self.files[shard]) from None
         return table[column].combine_chunks()
 
-    def _open(self, shard: int) -> Any:
+    def _open(self, shard: int) -> tuple[Any, Lock]:
+        """The file of a shard, and a lock: two threads that read the same file object wait for each other for ever."""
         try:
-            return pq.ParquetFile(self.files[shard])
+            return pq.ParquetFile(self.files[shard]), Lock()
         except (OSError, ValueError, pa.ArrowException):
             raise self._damaged(self.files[shard]) from None
 
@@ -224,6 +232,14 @@ class ModelFolder:
     def primary_parent(self, place: int) -> int:
         """The primary parent, -1 for the root."""
         return int(self.shape.parent[place]) if place < self.n_built else int(self.added_parent[place - self.n_built])
+
+    def primary_parents(self, places: Ints) -> Ints:
+        """Primary parents of many nodes, int64 (m,), -1 for the root."""
+        found = np.empty(places.size, np.int64)
+        built = places < self.n_built
+        found[built] = self.shape.parent[places[built]]
+        found[~built] = self.added_parent[places[~built] - self.n_built]
+        return found
 
     def parents(self, place: int) -> list[int]:
         """All parents, the primary one first; an added root is none."""

@@ -1,45 +1,38 @@
 """New leaves in a model folder: each next to its parent, in nobody's way, in a shard of their own.
 
 Where a parent has so many children that its directions are in a file, new ones get those that are left; elsewhere there
-is room in any direction, and one is drawn. All are then compared with all nodes that bounds do not exclude, and those
-that are in the way of another draw again.
+is room in any direction, and one is drawn. Those that are in the way of a node or of another new leaf get several more
+at once, so that the shards are read a few times and not for every attempt.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..engine.cpu import counting, placement
+from ..engine.cpu import box_tree, counting, reach
 from ..errors import InputError
-from ..geometry import poincare
 from ..io.atomic import atomic_write
-from ..limits import PLACED_RADIUS
 from ..types import Floats, Ints, Mask
-from ..workers import in_parts, thread_count
-from .fans import Fans
+from ..workers import apart, in_parts, thread_count
 from .folder import ModelFolder
-from .layout import BLOCK, GROUP, MANIFEST, array, save_array, sha256_of, write_json
+from .layout import BLOCK, GROUP, MANIFEST, save_array, sha256_of, write_json
 from .names import hashes_of
+from .new_places import NewPlaces
+from .reaches import Reaches, rounded_up
 from .source import Edges, connect
-from .trunk import NORM
 
-__all__ = ["Inserted", "add_leaves", "by_parent", "insert_leaves"]
+__all__ = ["Inserted", "add_leaves", "by_parent", "insert_leaves", "ways_blocked"]
 
-_ROUNDS = 12
-# How many times farther than the parent all others are to stay.
-_MARGIN = 1.002
-# How far from its parent a leaf is that was moved between two, at most, in longest edges.
-_BETWEEN_PARENTS = 2.5
-# Edges that are tried, as multiples of the first: in later rounds longer ones.
-_STRETCH = (1.0, 1.0, 1.05, 1.1, 1.2, 1.3)
+# How many attempts are made in each round, in all of which the shards are read once.
+_ATTEMPTS = (1, 3, 8)
+# Leaves beside row groups that they may meet, which are kept at once.
+_MEETINGS = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -70,21 +63,25 @@ def add_leaves(
     folder: ModelFolder, names: list[str], parent_names: list[str], parents: Ints, seed: int, threads: int
 ) -> Inserted:
     """Give new leaves places next to their parents, whose places in the folder are known, and write them."""
-    places = _Places(folder, parents, seed)
-    waiting = np.arange(len(names))
-    points, limits = np.zeros((waiting.size, folder.dim)), np.zeros(waiting.size)
-    rounds = 0
-    # The largest key that a node of each group wants for itself: a bound, until the group has been read.
-    widest = np.full(len(folder.group_boxes[1]), np.sinh(0.5 * _longest_edge(folder)) ** 2)
-    for number in range(_ROUNDS):
-        rounds += 1
-        points[waiting], limits[waiting] = places.draw(waiting, number)
-        again = _conflicts(folder, points, limits, parents, waiting, widest, thread_count(threads))
-        waiting = np.flatnonzero(again)
+    count = thread_count(threads)
+    reaches, places = Reaches(folder, count), NewPlaces(folder, parents, seed)
+    points, wanted = np.zeros((len(names), folder.dim)), np.zeros(len(names))
+    has = np.zeros(len(names), bool)
+    rounds = before = 0
+    for attempts in _ATTEMPTS:
+        waiting = np.flatnonzero(~has)
         if not waiting.size:
             break
-    _write(folder, names, parent_names, parents, points)
-    return Inserted(len(names), [names[i] for i in waiting.tolist()], rounds)
+        rounds += 1
+        tried, limits = places.draw(waiting, before, attempts)
+        owner = np.repeat(waiting, attempts)
+        before += attempts
+        # Who finds no free place keeps the last one tried.
+        points[waiting], wanted[waiting] = tried[attempts - 1 :: attempts], limits[attempts - 1 :: attempts]
+        free = ~ways_blocked(folder, reaches, tried, limits, parents[owner], count)
+        _take(points, wanted, has, tried[free], limits[free], owner[free])
+    _write(folder, names, parent_names, parents, points, wanted)
+    return Inserted(len(names), [names[i] for i in np.flatnonzero(~has).tolist()], rounds)
 
 
 def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
@@ -102,141 +99,75 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"{twice!r} has two parents in {source!r}: a model folder takes new leaves with one")
-    for name in names:
-        if folder.has(name):
-            raise InputError(f"{name!r} is a node of {str(folder.path)!r} already: give new leaves only")
+    there = np.flatnonzero(folder.places_of(names) >= 0)
+    if there.size:
+        raise InputError(f"{names[there[0]]!r} is a node of {str(folder.path)!r} already: give new leaves only")
     return names, [row[1] for row in rows]
 
 
-class _Places:
-    """Where new children of nodes may go."""
-
-    def __init__(self, folder: ModelFolder, parents: Ints, seed: int) -> None:
-        self.folder, self.parents, self.seed = folder, parents, seed
-        self.above = np.array([folder.primary_parent(int(one)) for one in parents], np.int64)
-        self.at = folder.vectors(parents)
-        self.up = folder.vectors(np.maximum(self.above, 0))
-        self.own = np.where(self.above >= 0, poincare.distance(self.at, self.up), 0.0)
-        plan = folder.manifest["plan"]
-        left = np.maximum(plan["budget"] - poincare.distance(self.at, np.zeros_like(self.at)), 0.0)
-        reach = np.minimum(plan["longest"] * np.minimum(1.0, left), left)
-        self.length = np.maximum(reach, self.own * plan["growth"])
-        self.spare: dict[int, tuple[Floats, Ints]] = {}
-        for place in np.unique(parents).tolist():
-            kept = folder.path / "work" / f"rows-{place}.npy"
-            if kept.is_file():
-                self.spare[place] = self._unused(place, kept)
-        self.taken: dict[int, int] = {}
-
-    def _unused(self, place: int, kept: Path) -> tuple[Floats, Ints]:
-        """The fan of a node with many children, and its rows that nobody has."""
-        rows = np.asarray(array(kept))
-        fans = Fans.load(self.folder.path / "work")
-        which = int(fans.of(np.array([rows.size]))[0])
-        fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
-        free = np.ones(len(fan), bool)
-        free[0] = False
-        free[rows] = False
-        return fan, np.flatnonzero(free)
-
-    def draw(self, who: Ints, number: int) -> tuple[Floats, Floats]:
-        """Points (m, d) for some of the new leaves, and the keys of their margins."""
-        rng = np.random.default_rng([self.seed, number])
-        points, limits = np.zeros((who.size, self.folder.dim)), np.zeros(who.size)
-        stretch = _STRETCH[min(number, len(_STRETCH) - 1)]
-        drawn = rng.normal(size=points.shape)
-        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-        back = np.zeros(self.folder.dim)
-        for i, one in enumerate(who.tolist()):
-            place = int(self.parents[one])
-            longest = PLACED_RADIUS - float(poincare.distance(self.at[one], np.zeros(self.folder.dim)))
-            length = max(min(self.length[one] * stretch, longest), self.own[one] * _MARGIN)
-            fan, free = self.spare.get(place, (None, np.empty(0, np.int64)))
-            turn = self.taken.get(place, 0)
-            if fan is not None and turn < free.size:
-                self.taken[place] = turn + 1
-                length = self.length[one]
-                has_parent = bool(self.above[one] >= 0 and placement.direction_to(self.at[one], self.up[one], back))
-                depth = len(self.folder.shape.above(place))
-                placement.put_along(
-                    free[turn : turn + 1], np.zeros(1, np.int64), np.array([length]), fan, self.at[one], back,
-                    has_parent, depth, NORM, points[i : i + 1],
-                )  # fmt: skip
-            else:
-                placement.put(self.at[one], drawn[i], length, NORM, points[i])
-            limits[i] = math.sinh(0.5 * _MARGIN * float(poincare.distance(points[i], self.at[one]))) ** 2
-        return points, limits
-
-
-def _conflicts(
-    folder: ModelFolder, points: Floats, limits: Floats, parents: Ints, asked: Ints, widest: Floats, threads: int
+def ways_blocked(
+    folder: ModelFolder, reaches: Reaches, points: Floats, limits: Floats, parents: Ints, threads: int
 ) -> Mask:
-    """Which of the new leaves `asked` are in the way of a node, of another new leaf, or the other way round."""
+    """Which points (m, d), with reaches and parents (m,), and a node are in each other's way.
+
+    Row groups that some point may meet are read once, unless there are very many meetings.
+    """
     begin, group_boxes = folder.group_boxes
-    own = counting.gaps(points)
-    conflict = np.zeros(len(points), bool)
+    tree = reach.stack_boxes(group_boxes, reaches.widest())
+    own, conflict = counting.gaps(points), np.zeros(len(points), bool)
+    done = 0
+    while done < len(points):
+        counts = np.zeros(len(group_boxes), np.int64)
+        rest = (points[done:], own[done:], limits[done:])
+        asked: int = apart(lambda rest=rest, counts=counts: reach.count_meetings(*tree, *rest, _MEETINGS, counts))  # type: ignore[misc]
+        now = tuple(values[:asked] for values in rest)
+        first = np.concatenate([[0], np.cumsum(counts)])
+        who = np.empty(first[-1], np.int32)
+        apart(lambda now=now, first=first, who=who: reach.note_meetings(*tree, *now, first[:-1].copy(), who))  # type: ignore[misc]
+        above, found = parents[done : done + asked], conflict[done : done + asked]
 
-    def work(part: slice) -> None:
-        for group in range(part.start, part.stop):
-            reach = np.maximum(limits[asked], widest[group])
-            near = asked[counting.within_reach(group_boxes[group], points[asked], own[asked], reach)]
-            if not near.size:
-                continue
-            vectors, first = folder.group(group), int(folder.group_first[group])
-            hold = _holds(folder, first, vectors)
-            widest[group] = hold.max()
-            boxes = folder.boxes[begin[group] : begin[group + 1]]
-            counting.in_the_way(vectors, hold, first, boxes, BLOCK, points, own, limits, parents, near, conflict)
+        def work(part: slice, now: Any = now, first: Ints = first, who: Any = who, above: Ints = above,
+                 found: Mask = found) -> None:  # fmt: skip
+            for group in range(part.start, part.stop):
+                near = who[first[group] : first[group + 1]]
+                if near.size and not found[near].all():
+                    boxes = folder.boxes[begin[group] : begin[group + 1]]
+                    hold, place = reaches.of_group(group), int(folder.group_first[group])
+                    reach.in_the_way(folder.group(group), hold, place, boxes, BLOCK, *now, above, near, found)
 
-    in_parts(work, len(group_boxes), threads)
-    # Among themselves: of two in each other's way, the later one looks again.
-    far = len(folder)
-    for at in range(0, len(points), GROUP):
-        part = points[at : at + GROUP]
-        later = asked[asked >= at]
-        inside = np.full(len(points), -1, np.int64)
-        inside[:] = far + np.arange(len(points))
-        boxes = counting.boxes(part, BLOCK)
-        clash = np.zeros(len(points), bool)
-        counting.in_the_way(
-            part, limits[at : at + GROUP], far + at, boxes, BLOCK, points, own, limits, inside, later, clash
-        )
-        later = later[clash[later]]
-        conflict[later] |= _has_earlier(points, limits, at, part, later)
+        in_parts(work, len(group_boxes), threads)
+        done += asked
     return conflict
 
 
-def _has_earlier(points: Floats, limits: Floats, at: int, part: Floats, later: Ints) -> Mask:
-    """Which of `later` are in the way of one before them."""
-    found = np.zeros(later.size, bool)
-    for i, one in enumerate(later.tolist()):
-        before = max(0, min(len(part), one - at))
-        if before:
-            keys = counting.keys_to(part[:before], points[one])
-            found[i] = bool((keys <= np.maximum(limits[one], limits[at : at + before])).any())
-    return found
+def _take(points: Floats, wanted: Floats, has: Mask, tried: Floats, limits: Floats, owner: Ints) -> None:
+    """Give leaves, in their order, the first of their tried points that no leaf with a place is in the way of.
+
+    `tried` (t, d), `limits` and `owner` are by owner; `points`, `wanted` and `has` by leaf are changed in place.
+    """
+    if not owner.size:
+        return
+    settled = np.flatnonzero(has)
+    everyone, reaches = np.concatenate([points[settled], tried]), np.concatenate([wanted[settled], limits])
+    owners, order = np.concatenate([settled, owner]), np.arange(len(everyone))
+    gap = counting.gaps(everyone)
+    apart(lambda: box_tree.arrange(everyone, -np.log(gap), order))
+    at = np.empty_like(order)
+    at[order] = np.arange(order.size)
+    everyone, reaches, gap, owners = everyone[order], reaches[order], gap[order], owners[order]
+    wide = np.maximum.reduceat(reaches, np.arange(0, reaches.size, reach.FINE))
+    tree = reach.stack_boxes(counting.boxes(everyone, reach.FINE), wide)
+    taken = np.zeros(order.size, bool)
+    taken[at[: settled.size]] = True
+    apart(lambda: reach.take_in_turn(at[settled.size :], owners, everyone, gap, reaches, *tree, taken, has))
+    taken[at[: settled.size]] = False
+    points[owners[taken]], wanted[owners[taken]] = everyone[taken], reaches[taken]
 
 
-def _longest_edge(folder: ModelFolder) -> float:
-    plan = folder.manifest["plan"]
-    longest = plan["longest"] * plan["growth"] ** folder.manifest["height"]
-    # Leaves between two parents are farther out.
-    return float(max(longest, _BETWEEN_PARENTS * plan["longest"] if folder.manifest["other_edges"] else 0.0) * _MARGIN)
-
-
-def _holds(folder: ModelFolder, first: int, vectors: Floats) -> Floats:
-    """The key within which each node of a group wants no other: that of its parent, with a margin."""
-    last = first + len(vectors)
-    built = folder.shape.parent[first : min(last, folder.n_built)].astype(np.int64)
-    added = folder.added_parent[max(first - folder.n_built, 0) : max(last - folder.n_built, 0)]
-    above = np.concatenate([built, added])
-    few, which = np.unique(np.maximum(above, 0), return_inverse=True)
-    far = poincare.distance(vectors, folder.vectors(few)[which])
-    return np.where(above >= 0, np.sinh(0.5 * _MARGIN * far) ** 2, 0.0)
-
-
-def _write(folder: ModelFolder, names: list[str], parent_names: list[str], parents: Ints, points: Floats) -> None:
-    """Write the shard of the new leaves, and say in the manifest that it is there."""
+def _write(
+    folder: ModelFolder, names: list[str], parent_names: list[str], parents: Ints, points: Floats, wanted: Floats
+) -> None:
+    """Write the shard of the new leaves, with their reaches, and say in the manifest that it is there."""
     number = len(folder.manifest.get("added", []))
     stem = f"added-{number:06d}"
     target = folder.path / "shards" / f"{stem}.parquet"
@@ -251,9 +182,11 @@ def _write(folder: ModelFolder, names: list[str], parent_names: list[str], paren
         "parents": f"index/{stem}-parents.npy",
         "hashes": f"index/{stem}-hashes.npy",
         "boxes": f"index/{stem}-boxes.npy",
+        "reach": f"index/{stem}-reach.npy",
     }
     save_array(folder.path / files["parents"], parents)
     save_array(folder.path / files["hashes"], hashes_of(nodes)[0])
+    save_array(folder.path / files["reach"], rounded_up(wanted))
     boxes = [counting.boxes(points[at : at + GROUP], BLOCK) for at in range(0, len(points), GROUP)]
     save_array(folder.path / files["boxes"], np.concatenate(boxes))
     record = {

@@ -12,7 +12,7 @@ from ..engine.cpu.name_hash import hash_names
 from ..types import Ints
 from .layout import array
 
-__all__ = ["NameIndex", "hash_of", "hashes_of"]
+__all__ = ["NameIndex", "hash_of", "hashes_of", "matches"]
 
 
 def hashes_of(names: Any) -> tuple[Any, Any]:
@@ -38,7 +38,23 @@ class NameIndex:
 
     def candidates(self, name: str) -> Ints:
         """Places of the nodes whose names have the hash of this one: mostly one, or none."""
-        sought = np.uint64(hash_of(name))
-        first = int(np.searchsorted(self._hashes, sought, "left"))
-        last = int(np.searchsorted(self._hashes, sought, "right"))
-        return np.asarray(self._places[first:last], np.int64)
+        return self.candidates_of_all(hashes_of(pa.array([name], pa.string()))[0])[1]
+
+    def candidates_of_all(self, sought: Any) -> tuple[Ints, Ints]:
+        """Rows of hashes (m,), and the place of a node with that hash beside each; rows ascend."""
+        return matches(self._hashes, self._places, sought)
+
+
+def matches(known: Any, places: Any, sought: Any) -> tuple[Ints, Ints]:
+    """Rows of `sought` (m,), ascending, with the place that lies beside each equal one of the `known`, ascending, (n,).
+
+    They are asked in ascending order, so that a mapped file is read from its beginning to its end.
+    """
+    order = np.argsort(sought, kind="stable")
+    first, last = (np.searchsorted(known, sought[order], side) for side in ("left", "right"))
+    found = np.flatnonzero(last > first)
+    counts = (last - first)[found]
+    at = np.repeat(first[found], counts) + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows = np.repeat(order[found], counts)
+    by_row = np.argsort(rows, kind="stable")
+    return rows[by_row], np.asarray(places[at[by_row]], np.int64)

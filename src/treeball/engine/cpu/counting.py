@@ -144,36 +144,3 @@ def count_within(points, block_boxes, width, queries, own, asked, begin, end, li
                         if key > limits[p]:
                             break
                         counts[p] += 1
-
-
-@compiled
-def in_the_way(points, hold, first, block_boxes, width, queries, own, limits, parents, asked, conflict):
-    """Note in `conflict` (q,) which queries have a point as near as their limit, or are as near to one as it holds.
-
-    Parameters
-    ----------
-    points, hold : float64 (n, d), (n,), with the key within which each point wants no other
-    first : place of the first point
-    block_boxes : boxes around every `width` of them
-    queries, own, limits : float64 (q, d), (q,), (q,), with the key within which each wants no other
-    parents : int64 (q,), place of the one point that may be nearer
-    asked : int64, which queries
-    """
-    n, dim = points.shape
-    gap = gaps(points)
-    most = np.zeros(len(block_boxes))
-    for i in range(n):
-        most[i // width] = max(most[i // width], hold[i])
-    for j in range(asked.size):
-        q = asked[j]
-        for b in range(len(block_boxes)):
-            if conflict[q] or least_key(block_boxes[b], queries[q], own[q]) > max(limits[q], most[b]):
-                continue
-            for i in range(b * width, min(n, (b + 1) * width)):
-                s = 0.0
-                for k in range(dim):
-                    s += (points[i, k] - queries[q, k]) ** 2
-                key = s / (gap[i] * own[q])
-                if key <= max(limits[q], hold[i]) and first + i != parents[q]:
-                    conflict[q] = True
-                    break
