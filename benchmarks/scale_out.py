@@ -92,8 +92,9 @@ def measure(nodes: int, options: argparse.Namespace) -> dict[str, Any]:
     if "fit" in options.steps:
         print(f"{nodes:,} nodes: fitting", flush=True)
         _, seconds, peak = command(
-            "fit", f"{edges}/*.parquet", "-o", str(model), "--memory", options.memory, "--workers", str(options.workers)
-        )
+            "fit", f"{edges}/*.parquet", "-o", str(model), "--dim", str(options.dim), "--memory", options.memory,
+            "--workers", str(options.workers),
+        )  # fmt: skip
         manifest = json.loads((model / "manifest.json").read_text())
         work = sum(path.stat().st_size for path in (model / "work").rglob("*") if path.is_file())
         result |= {"fit_seconds": seconds, "fit_peak": peak, "bytes": bytes_in(model), "bytes_of_work": work,
@@ -140,6 +141,7 @@ def _tell(result: dict[str, Any], kept: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="+", default=[1_000_000, 10_000_000, 105_000_000])
+    parser.add_argument("--dim", type=int, default=10)
     parser.add_argument("--memory", default="14GB")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--second-parents", choices=["near", "far"], default="near")
