@@ -34,6 +34,62 @@ interface Summary {
   /** How faithful the companion is; null where the vectors themselves are shown. */
   picture: { map: number | null; sample: number; power: number } | null;
   column?: { name: string; categories: string[] | null; matched: number };
+  /** What the page opens with. */
+  layout: LayoutName;
+  /** The layouts to scale; null where there are too many nodes for them. */
+  to_scale: {
+    /** Depth of the deepest node. */
+    height: number;
+    /** Leaves. */
+    rows: number;
+    has_lengths: boolean;
+    is_dated: boolean;
+    /** Edges to further parents, which are not drawn. */
+    leaves_out: number;
+  } | null;
+}
+
+type FlatKind = 'rectangular' | 'radial';
+type LayoutName = 'disk' | FlatKind;
+
+/** By node: lengths of edges as shares of the height, and twice the rows. */
+interface FlatParts {
+  length: Float32Array;
+  row: Ints;
+}
+
+/** A place (x, y) of a layout is seen at the pixel (view.x + sx x, view.y + sy y). */
+interface FlatView {
+  x: number;
+  y: number;
+  sx: number;
+  sy: number;
+}
+
+/** A layout to scale, see flat.js. */
+interface Flat {
+  kind: FlatKind;
+  x: Float64Array;
+  y: Float64Array;
+  /** Four numbers a node: left, top, right, bottom of its subtree. */
+  boxes: Float64Array;
+  view: FlatView;
+  /** Scales that show the whole. */
+  least: { sx: number; sy: number };
+  /** Nobody moved it: it follows the size of the window. */
+  isFitted: boolean;
+  flight: { from: FlatView; to: FlatView; begin: number } | null;
+}
+
+/** The scale bar and the axis, in pixels. */
+interface ScaleMarks {
+  lines: Box[];
+  texts: { text: string; x: number; y: number; align: 'left' | 'center' }[];
+  /** What is kept free for them. */
+  band: Box | null;
+  bar: { length: number; pixels: number } | null;
+  /** Values at the ticks of the axis. */
+  ticks: number[];
 }
 
 /** What a tree is made of, as unpacked. */
@@ -131,6 +187,8 @@ interface Camera {
   x: number;
   y: number;
   flight: Flight | null;
+  /** Whether a layout to scale is shown: places are pixels, edges straight. */
+  isFlat: boolean;
 }
 
 /** What the walk found: `count` places, in arrays that grow. */
@@ -238,6 +296,10 @@ interface App {
   facts: Facts;
   camera: Camera;
   picture: Picture;
+  layout: LayoutName;
+  /** The layout to scale that is shown; null for the disk. */
+  flat: Flat | null;
+  marks: ScaleMarks;
   focus: number;
   /** Root of the opened subtree. */
   top: number;
@@ -275,6 +337,13 @@ interface App {
   goHome(): void;
   focusMiddle(): void;
   showPair(pair: number): void;
+  showIllness(isShown: boolean): void;
+  showLayout(name: LayoutName): void;
+  changeLayout(name: LayoutName): void;
+  nextLayout(): void;
+  /** Length of the edge to a node in the hierarchy. */
+  lengthOf(node: number): number;
+  stayAt(): void;
   zoomIn(): void;
   zoomOut(): void;
 }
@@ -283,6 +352,7 @@ interface App {
 interface PageElements {
   search: HTMLInputElement;
   colour: HTMLSelectElement;
+  layout: HTMLSelectElement;
   picture: HTMLCanvasElement;
   labels: HTMLCanvasElement;
   back: HTMLButtonElement;

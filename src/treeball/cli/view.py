@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -30,6 +30,7 @@ def view(
     title: str | None = None,
     table: Path | None = None,
     column: str | None = None,
+    layout: Literal["disk", "rectangular", "radial"] = "disk",
     objective: Objective | None = None,
     threads: int = 0,
     most: int | None = None,
@@ -58,6 +59,9 @@ def view(
         CSV, TSV or Parquet file whose first column names nodes, to colour them by one of its columns.
     column
         Column of the table; by default its second.
+    layout
+        What the page opens with: the hyperbolic disk; or the hierarchy in the plane with every edge as long as its
+        weight, rectangular with an axis for the depth, or radial. The page can change between them.
     objective
         Rank a node's parents or all its ancestors; by default what the model was trained for.
     threads
@@ -89,7 +93,7 @@ def view(
         return 0
     from ..report.browser import make_page
 
-    page = make_page(embedding, title=heading, objective=objective, column=chosen, threads=threads)
+    page = make_page(embedding, title=heading, objective=objective, column=chosen, layout=layout, threads=threads)
     if target is not None:
         with atomic_write(target) as temporary:
             temporary.write_text(page, "utf-8", newline="\n")

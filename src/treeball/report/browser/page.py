@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._version import __version__
+from ...errors import InputError
 from ...io.atomic import atomic_write
 from ...types import Objective
 from ...words import json_number
@@ -19,6 +20,7 @@ from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
 from .order import LevelOrder, level_order
 from .places import Places, places_of_vectors
+from .to_scale import TO_SCALE_UP_TO_NODES, Layout, lay_to_scale
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
@@ -30,6 +32,10 @@ SCRIPTS = (
     "tree.js",
     "walk.js",
     "camera.js",
+    "flat.js",
+    "flat_walk.js",
+    "scale_marks.js",
+    "view.js",
     "colors.js",
     "scene.js",
     "draw_webgl.js",
@@ -40,6 +46,7 @@ SCRIPTS = (
     "details.js",
     "illness.js",
     "panels.js",
+    "layouts.js",
     "navigation.js",
     "pointer.js",
     "keyboard.js",
@@ -55,10 +62,13 @@ def write_page(
     title: str | None = None,
     objective: Objective | None = None,
     column: Column | None = None,
+    layout: Layout = "disk",
     threads: int = 0,
 ) -> Path:
     """Write the page of an embedding, whole or not at all; see :func:`make_page`."""
-    text = make_page(embedding, title=title or path.stem, objective=objective, column=column, threads=threads)
+    text = make_page(
+        embedding, title=title or path.stem, objective=objective, column=column, layout=layout, threads=threads
+    )
     with atomic_write(path) as temporary:
         temporary.write_text(text, "utf-8", newline="\n")
     return path
@@ -70,6 +80,7 @@ def make_page(
     title: str,
     objective: Objective | None = None,
     column: Column | None = None,
+    layout: Layout = "disk",
     threads: int = 0,
 ) -> str:
     """The page of an embedding as text.
@@ -85,13 +96,24 @@ def make_page(
         Which pairs can be ill; by default what the embedding was made for.
     column
         A column to colour nodes by; see :func:`treeball.report.table.read_column`.
+    layout
+        What the page opens with: the disk, or the hierarchy with its edges to scale, see
+        :mod:`treeball.report.browser.to_scale`. Up to 200,000 nodes the page can change between all of them.
     threads
         0 uses all cores.
     """
+    if layout != "disk" and len(embedding) > TO_SCALE_UP_TO_NODES:
+        raise InputError(
+            f"the layout {layout} shows up to {TO_SCALE_UP_TO_NODES:,} nodes and there are {len(embedding):,}: "
+            "take the disk, or a part of the hierarchy"
+        )
     facts = measure(embedding, objective, threads)
     order, places, quality = _picture(embedding, facts)
-    summary = _summary(embedding, facts, title) | {"picture": quality}
+    summary = _summary(embedding, facts, title) | {"picture": quality, "layout": layout, "to_scale": None}
     sections = _structure(embedding, order, places, exact=quality is None) | _measurements(facts, order)
+    if len(embedding) <= TO_SCALE_UP_TO_NODES:
+        summary["to_scale"], drawing = _to_scale(embedding, order)
+        sections |= drawing
     if column is not None:
         summary["column"] = {"name": column.name, "categories": column.categories, "matched": column.matched}
         sections["column"] = packing.float_planes(packing.for_reading(column.values[order.code]), np.float32)
@@ -145,6 +167,23 @@ def _structure(embedding: Embedding, order: LevelOrder, places: Places, *, exact
         sections["other_child"] = packing.varints(child[extra])
         sections["other_parent"] = packing.varints(parent[extra])
     return sections
+
+
+def _to_scale(embedding: Embedding, order: LevelOrder) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What the layouts to scale are made of: lengths as shares of the height, and twice the rows, which are whole."""
+    layout = lay_to_scale(embedding.hierarchy, order)
+    about = {
+        "height": layout.height,
+        "rows": layout.rows,
+        "has_lengths": layout.has_lengths,
+        "is_dated": layout.is_dated,
+        "leaves_out": 0 if embedding.hierarchy.is_tree else embedding.hierarchy.n_edges - len(order) + 1,
+    }
+    sections = {
+        "edge_length": packing.float_planes(layout.length / (layout.height or 1.0), np.float32),
+        "row": packing.signed_varints(np.diff(np.rint(2.0 * layout.row).astype(np.int64), prepend=0)),
+    }
+    return about, sections
 
 
 def _measurements(facts: Facts, order: LevelOrder) -> dict[str, bytes]:

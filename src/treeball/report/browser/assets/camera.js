@@ -6,7 +6,7 @@ const LARGEST_ZOOM = 12;
 /** @returns {Camera} */
 function makeCamera() {
   // centre and radius of the disk in CSS pixels; `top` is the root of what is shown
-  return { anchor: 0, frame: [...IDENTITY], top: 0, zoom: 1, radius: 1, baseRadius: 1, x: 0, y: 0, flight: null };
+  return { anchor: 0, frame: [...IDENTITY], top: 0, zoom: 1, radius: 1, baseRadius: 1, x: 0, y: 0, flight: null, isFlat: false };
 }
 
 /** @param {Camera} camera @param {number} px @param {number} py @returns {Point} */

@@ -88,6 +88,16 @@ async function loadTree() {
   });
 }
 
+// What the layouts to scale are made of; null where the tree is too large for them.
+/** @returns {Promise<FlatParts | null>} */
+async function loadFlatParts() {
+  if (summary.to_scale === null) return null;
+  const raw = await unpackAll(['edge_length', 'row']);
+  const row = readSignedVarints(present(raw.row, 'row'));
+  for (let i = 1; i < row.length; i++) row[i] += row[i - 1]; // differences in level order
+  return { length: readFloatPlanes(present(raw.edge_length, 'edge_length'), Float32Array), row };
+}
+
 /** @returns {Promise<Facts>} */
 async function loadFacts() {
   const raw = await unpackAll(['radius', 'parent_distance', 'margin', 'near_distance', 'ill_distance',

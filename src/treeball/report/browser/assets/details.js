@@ -35,11 +35,27 @@ function factRows(app, node) {
     ['Level', String(tree.depth[node])],
     ['Children', children.toLocaleString('en')],
     ['Below it', (tree.size[node] - 1).toLocaleString('en')],
+    ...lengthRows(app, node),
     ['Distance to parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Distance from origin', decimals(facts.radius[node])],
     [`Margin of its ${positives}`, marginText(app, node)],
     ...columnRow(app, node),
   ];
+}
+
+// Lengths in the hierarchy, where the picture is to scale of them.
+/** @param {App} app @param {number} node @returns {[string, string][]} */
+function lengthRows(app, node) {
+  const about = summary.to_scale;
+  if (!app.flat || !about?.has_lengths) return [];
+  const depth = pathTo(app.tree, node).reduce((sum, one) => sum + app.lengthOf(one), 0);
+  return [['Length of its edge', node ? plain(app.lengthOf(node)) : '–'],
+    about.is_dated ? ['Before the tips', plain(Math.max(0, about.height - depth))] : ['From the root', plain(depth)]];
+}
+
+/** @param {number} value */
+function plain(value) {
+  return String(Number(value.toPrecision(4)));
 }
 
 /** @param {App} app @param {number} node @returns {[string, string][]} */
@@ -109,6 +125,7 @@ function cardContent(app, node) {
   const parts = [make('strong', {}, fullName(tree, node))];
   if (trail) parts.push(make('p', { class: 'trail' }, trail));
   parts.push(factList([
+    ...lengthRows(app, node),
     ['To parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Margin', marginText(app, node)],
     ...columnRow(app, node),

@@ -45,8 +45,8 @@ function setColor(list, i, color, alpha) {
 function collect(app) {
   const { tree, camera, picture, theme } = app;
   const { scene } = picture;
-  const edges = emptyList('edges', scene.count + picture.extra.length, 6);
-  const solid = emptyList('solid', scene.count + picture.arcs.length, 6);
+  const edges = emptyList('edges', 2 * scene.count + picture.extra.length, 6);
+  const solid = emptyList('solid', 2 * scene.count + picture.arcs.length, 6);
   const dashed = emptyList('dashed', picture.arcs.length + 1, 6);
   const dots = emptyList('dots', scene.count, 3);
   const kinds = theme.kinds.map(rgb);
@@ -63,16 +63,18 @@ function collect(app) {
     const scale = scene.scale[i];
     const isAddedRoot = node === 0 && summary.virtual_root;
     if (link >= 0 && tree.parent[node] === 0 && summary.virtual_root) {
-      addEdge(edges, scene.x[link], scene.y[link], scene.x[i], scene.y[i], 0.7, 0.7, faint, 0.3);
+      for (const [x0, y0, x1, y1] of linesTo(app, i)) addEdge(edges, x0, y0, x1, y1, 0.7, 0.7, faint, 0.3);
     } else if (link >= 0) {
       const pair = pairOnEdge(app, node);
       const isIll = pair >= 0;
       const w0 = edgeWidth(tree, node, scene.scale[link], camera);
       const w1 = edgeWidth(tree, node, scale, camera);
       const power = Math.sqrt(strength(scale, camera) * strength(scene.scale[link], camera)) * airiness(tree, node);
-      addEdge(isIll ? solid : edges, scene.x[link], scene.y[link], scene.x[i], scene.y[i],
-        isIll ? w0 + 0.5 : w0, isIll ? w1 + 0.3 : w1, isIll ? kinds[app.facts.ill.kind[pair]] : color,
-        (isIll ? 0.9 : theme.edge) * power * calm);
+      const lines = linesTo(app, i);
+      for (const [x0, y0, x1, y1] of lines) {
+        addEdge(isIll ? solid : edges, x0, y0, x1, y1, isIll ? w0 + 0.5 : w0, isIll ? w1 + 0.3 : w1,
+          isIll ? kinds[app.facts.ill.kind[pair]] : color, (isIll ? 0.9 : theme.edge) * power * calm);
+      }
     }
     const at = dots.count++;
     dots.data[3 * at] = scene.x[i];
@@ -87,9 +89,19 @@ function collect(app) {
   return { edges, solid, dashed, dots };
 }
 
-// How far, in pixels, an arc leaves its chord.
-/** @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} radius */
-function bulge(x0, y0, x1, y1, radius) {
+// The lines of the edge to a place in the scene: one, or two that meet at a right angle.
+/** @param {App} app @param {number} place @returns {Box[]} */
+function linesTo(app, place) {
+  const { scene } = app.picture;
+  const link = scene.link[place];
+  if (app.flat?.kind === 'rectangular') return elbow(app, app.flat, place);
+  return [[scene.x[link], scene.y[link], scene.x[place], scene.y[place]]];
+}
+
+// How far, in pixels, an arc leaves its chord: not at all in a layout to scale.
+/** @param {Camera} camera @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} radius */
+function bulge(camera, x0, y0, x1, y1, radius) {
+  if (camera.isFlat) return 0;
   const chord = Math.hypot(x1 - x0, y1 - y0) * radius;
   return Math.abs(chord * Math.tan(halfTurn(x0, y0, x1, y1) / 2)) / 2;
 }
@@ -184,7 +196,7 @@ function traceGeodesic(context, camera, x0, y0, x1, y1) {
   /** @type {(x: number, y: number) => Point} */
   const at = (x, y) => [camera.x + x * camera.radius, camera.y - y * camera.radius];
   context.moveTo(...at(x0, y0));
-  if (bulge(x0, y0, x1, y1, camera.radius) < 0.3) {
+  if (bulge(camera, x0, y0, x1, y1, camera.radius) < 0.3) {
     context.lineTo(...at(x1, y1));
     return;
   }

@@ -186,7 +186,7 @@ function cutStrips(list, camera, ratio, tolerance) {
   let corners = 0;
   for (let i = 0; i < list.count; i++) {
     const d = list.data;
-    const off = bulge(d[6 * i], d[6 * i + 1], d[6 * i + 2], d[6 * i + 3], radius);
+    const off = bulge(camera, d[6 * i], d[6 * i + 1], d[6 * i + 2], d[6 * i + 3], radius);
     // An arc in m pieces leaves its circle by its bulge / m².
     pieces[i] = off < tolerance ? 1 : Math.min(64, Math.ceil(Math.sqrt(off / tolerance)));
     corners += 2 * pieces[i] + 4;

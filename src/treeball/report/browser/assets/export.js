@@ -28,16 +28,19 @@ function savePng(app) {
   const { camera, theme } = app;
   context.fillStyle = theme.ground;
   context.fillRect(0, 0, app.width, app.height);
-  context.beginPath();
-  context.arc(camera.x, camera.y, camera.radius, 0, 7);
-  context.fillStyle = theme.disk;
-  context.fill();
-  context.strokeStyle = theme.rim;
-  context.stroke();
+  if (!camera.isFlat) {
+    context.beginPath();
+    context.arc(camera.x, camera.y, camera.radius, 0, 7);
+    context.fillStyle = theme.disk;
+    context.fill();
+    context.strokeStyle = theme.rim;
+    context.stroke();
+  }
   look(app, true);
   paint(context, app, collect(app));
   paintRings(context, app);
   paintLabels(context, app, app.labels);
+  paintMarks(context, app, scaleMarks(app));
   canvas.toBlob((blob) => {
     if (blob) download(blob, fileName(app, 'png'));
     else announce('The view is too large to be saved as PNG'); // larger than this browser can encode
@@ -60,13 +63,13 @@ function svgOf(app) {
   const place = (x, y) => `${number(camera.x + x * camera.radius)} ${number(camera.y - y * camera.radius)}`;
   const parts = [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${app.width} ${app.height}" font-family="${escapeXml(FONT)}">`,
     `<title>${escapeXml(`${summary.title}: ${fullName(app.tree, app.focus)}`)}</title>`,
-    `<rect width="${app.width}" height="${app.height}" fill="${theme.ground}"/>`,
-    `<circle cx="${number(camera.x)}" cy="${number(camera.y)}" r="${number(camera.radius)}" fill="${theme.disk}" stroke="${theme.rim}"/>`];
+    `<rect width="${app.width}" height="${app.height}" fill="${theme.ground}"/>`];
+  if (!camera.isFlat) parts.push(`<circle cx="${number(camera.x)}" cy="${number(camera.y)}" r="${number(camera.radius)}" fill="${theme.disk}" stroke="${theme.rim}"/>`);
 
   /** @param {DrawList} list @param {number} i */
   function path(list, i) {
     const [x0, y0, x1, y1] = list.data.subarray(6 * i, 6 * i + 4);
-    if (bulge(x0, y0, x1, y1, camera.radius) < 0.3) return `M${place(x0, y0)}L${place(x1, y1)}`;
+    if (bulge(camera, x0, y0, x1, y1, camera.radius) < 0.3) return `M${place(x0, y0)}L${place(x1, y1)}`;
     const { radius, isClockwise } = circleThrough(x0, y0, x1, y1);
     const size = number(radius * camera.radius);
     return `M${place(x0, y0)}A${size} ${size} 0 0 ${isClockwise ? 1 : 0} ${place(x1, y1)}`;
@@ -96,7 +99,7 @@ function svgOf(app) {
     parts.push(`<text x="${number(x)}" y="${number(y)}" font-size="${size}" font-weight="${isBold ? 600 : 400}" fill="${theme.ink}" `
       + `stroke="${theme.halo}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke">${escapeXml(text)}</text>`);
   }
-  parts.push('</svg>');
+  parts.push(...svgMarks(app, scaleMarks(app)), '</svg>');
   return parts.join('\n');
 }
 

@@ -59,6 +59,7 @@ function startIllness(app) {
     }
   }
   app.markChosenPair = markChosen;
+  app.showIllness = () => {};
 
   /** @type {HTMLElement[]} */
   const parts = [make('h2', {}, 'Ill pairs'), make('p', { class: 'lead' }, illnessSummary())];
@@ -67,6 +68,7 @@ function startIllness(app) {
       app.showsIllness = show.checked;
       app.redraw();
     } });
+    app.showIllness = (isShown) => { app.showsIllness = show.checked = isShown; };
     show.checked = app.showsIllness;
     parts.push(make('p', { class: 'switch' }, show, make('label', { for: 'show-ill' }, 'Draw ill pairs in red')));
     parts.push(make('fieldset', {}, make('legend', {}, 'Kinds'),

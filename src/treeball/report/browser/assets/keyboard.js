@@ -43,6 +43,7 @@ function startKeyboard(app) {
   const anywhere = {
     '/': () => byId('search').focus(),
     t: app.toggleTheme,
+    l: app.nextLayout,
     '+': app.zoomIn,
     '=': app.zoomIn,
     '-': app.zoomOut,

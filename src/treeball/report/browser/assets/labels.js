@@ -29,7 +29,7 @@ function placeLabels(app, context, most) {
   const { camera, tree, picture, area } = app;
   const { scene } = picture;
   /** @type {Box[]} */
-  const taken = [];
+  const taken = app.marks.band ? [app.marks.band] : [];
   /** @type {Label[]} */
   const labels = [];
   const before = app.labelSides;
@@ -41,7 +41,8 @@ function placeLabels(app, context, most) {
     const text = labelOf(tree, node);
     if (!text) continue;
     const near = Math.min(1, (2 * scene.scale[place]) / camera.baseRadius);
-    const size = Math.round(2 * (SMALLEST_TEXT + (isFocus ? 5 : 3.5) * near)) / 2;
+    const growth = camera.isFlat ? 1.5 : isFocus ? 5 : 3.5;
+    const size = Math.round(2 * (SMALLEST_TEXT + growth * near)) / 2;
     const isBold = isFocus || node === app.hovered;
     const width = textWidth(context, text, fontOf(size, isBold));
     const dot = dotRadius(tree, node, scene.scale[place], camera) + (isFocus ? 4 : 0);
@@ -90,6 +91,8 @@ function candidates(app, most) {
 function sidesFor(app, place, used) {
   const { scene } = app.picture;
   const link = scene.link[place];
+  // Tips have their names beside them, and other nodes above the line that leads to them.
+  if (app.flat?.kind === 'rectangular') return app.tree.size[scene.node[place]] === 1 ? [0] : [3, 1, 2];
   let dx = 0.3;
   let dy = -1;
   if (link >= 0 && scene.node[place] !== app.focus) {
@@ -170,8 +173,11 @@ function drawOverlay(app) {
   context.setTransform(app.pixelRatio, 0, 0, app.pixelRatio, 0, 0);
   context.clearRect(0, 0, overlay.width, overlay.height);
   const room = (app.area.right - app.area.left) * (app.area.bottom - app.area.top);
-  const most = Math.round(Math.min(app.isDragging ? 36 : 52, Math.max(10, room / 13000)));
+  const largest = app.flat ? 110 : 52;
+  const most = Math.round(Math.min(app.isDragging ? 36 : largest, Math.max(10, room / (app.flat ? 5000 : 13000))));
+  app.marks = scaleMarks(app);
   paintRings(context, app);
   app.labels = placeLabels(app, context, most);
   paintLabels(context, app, app.labels);
+  paintMarks(context, app, app.marks);
 }

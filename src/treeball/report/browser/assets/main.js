@@ -47,6 +47,12 @@ function fit(app) {
   camera.x = (app.area.left + app.area.right) / 2 + Math.min(50, Math.max(0, wide - high) / 4);
   // On a phone it stands below the disk.
   camera.y = (app.area.top + app.area.bottom) / 2 - Math.max(0, high - wide) / 4;
+  if (app.flat) {
+    // Places in the scene are pixels then, see flat_walk.js.
+    camera.x = camera.y = 0;
+    camera.radius = 1;
+    fitFlat(app);
+  }
   app.renderer.resize(app.width, app.height, app.pixelRatio);
   app.overlay.width = app.overlay.canvas.width = Math.round(app.width * app.pixelRatio);
   app.overlay.height = app.overlay.canvas.height = Math.round(app.height * app.pixelRatio);
@@ -55,6 +61,7 @@ function fit(app) {
 /** @param {App} app */
 function placeDisk(app) {
   const { camera } = app;
+  if (camera.isFlat) return;
   const disk = byId('disk');
   disk.style.width = disk.style.height = `${2 * camera.radius}px`;
   disk.style.transform = `translate(${camera.x - camera.radius}px, ${camera.y - camera.radius}px)`;
@@ -65,10 +72,11 @@ async function start() {
   byId('title').textContent = summary.title;
   const tree = await loadTree();
   const facts = await loadFacts();
+  const flatParts = await loadFlatParts();
   // What is missing here is added below, by the parts of the page as they start.
   const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
     tree, facts, camera: makeCamera(), focus: 0, top: 0, hovered: -1, highlight: null, frames: 0,
-    showsIllness: facts.ill.node.length > 0, shownKinds: [true, true, true], isDragging: false, labels: [], labelSides: new Map(),
+    showsIllness: facts.ill.node.length > 0, shownKinds: [true, true, true], isDragging: false, flat: null, layout: 'disk', labels: [], marks: { lines: [], texts: [], band: null, bar: null, ticks: [] }, labelSides: new Map(),
     colourings: makeColourings(tree, facts), colouring: facts.column ? 'column' : 'subtree',
   }));
   app.picture = makePicture(app);
@@ -79,7 +87,8 @@ async function start() {
     refreshPalette(app);
     showLegend(app);
     showDetails(app);
-    app.redraw();
+    if (app.flat) app.resize(); // the legend may have grown
+    else app.redraw();
   };
   app.resize = () => {
     fit(app);
@@ -87,7 +96,6 @@ async function start() {
   };
   startTheme(app);
   startLegend(app);
-  describe();
   app.renderer = makeRenderer(byId('picture'));
   byId('picture').addEventListener('webglcontextlost', () => {
     app.renderer = makeCanvasRenderer(freshCanvas(byId('picture')));
@@ -96,6 +104,7 @@ async function start() {
   startClock(app);
   startTabs(app);
   startIllness(app);
+  startLayouts(app, flatParts);
   startPointer(app);
   startKeyboard(app);
   startSearch(app);

@@ -4,6 +4,7 @@
 function addressOf(app) {
   const parts = [`node=${encodeURIComponent(app.tree.ids.of(app.focus))}`];
   if (app.top !== 0) parts.push(`in=${encodeURIComponent(app.tree.ids.of(app.top))}`);
+  if (app.layout !== summary.layout) parts.push(`layout=${app.layout}`);
   return `#${parts.join('&')}`;
 }
 
@@ -28,7 +29,8 @@ function readAddress(app) {
   const top = named('in');
   if (node < 0) announce(`There is no node named ${given.get('node')}`);
   const focus = Math.max(0, node);
-  return { focus, top: top > 0 && isWithin(app.tree, focus, top) ? top : 0 };
+  const layout = given.get('layout');
+  return { focus, top: top > 0 && isWithin(app.tree, focus, top) ? top : 0, layout: isLayout(layout) ? layout : summary.layout };
 }
 
 /** @param {App} app */
@@ -59,11 +61,21 @@ function startNavigation(app) {
       spreadChildren(app.tree, top);
       app.colourings.subtree = bySubtree(app.tree, top);
       app.colourBy(app.colouring);
+      showTop(isInstant || wantsStill.matches);
     }
     app.camera.top = isWithin(app.tree, app.camera.anchor, top) ? top : 0;
-    startFlight(app.tree, app.camera, focus, performance.now(), isInstant || wantsStill.matches);
+    flyTo(app, focus, isInstant || wantsStill.matches);
     showFocus();
     app.moved();
+  }
+
+  // A layout to scale shows all of an opened subtree, and all of the tree again.
+  /** @param {boolean} isInstant */
+  function showTop(isInstant) {
+    if (!app.flat) return;
+    flyFlat(app, app.flat, wholeView(app, app.flat, app.top), isInstant);
+    app.flat.isFitted = true;
+    fitFlat(app);
   }
 
   function showFocus() {
@@ -93,13 +105,19 @@ function startNavigation(app) {
     app.highlight = null;
     const isNew = app.focus !== 0 || app.top !== 0;
     show(0, 0);
+    showTop(wantsStill.matches);
     if (isNew) remember(true);
   };
   // After a drag, what is in the middle is in focus.
   app.focusMiddle = () => {
-    if (app.camera.anchor === app.focus) return;
+    if (app.flat || app.camera.anchor === app.focus) return;
     app.focus = app.camera.anchor;
     showFocus();
+    remember(false);
+  };
+  // After a change of the layout: the same node, the same address but for the layout.
+  app.stayAt = () => {
+    show(app.focus, app.top, true);
     remember(false);
   };
   app.showPair = (pair) => {
@@ -112,6 +130,7 @@ function startNavigation(app) {
     const entry = event.state;
     if (entry) place = entry.place;
     const { focus, top } = entry || readAddress(app);
+    if (!entry) app.showLayout(readAddress(app).layout);
     app.highlight = null;
     show(focus, top);
     if (entry) showButtons();
@@ -122,7 +141,8 @@ function startNavigation(app) {
   byId('home').addEventListener('click', app.goHome);
   byId('scope-close').addEventListener('click', () => app.openSubtree(0));
 
-  const { focus, top } = readAddress(app);
+  const { focus, top, layout } = readAddress(app);
+  app.showLayout(layout);
   if (history.state?.place) place = last = history.state.place; // the page was loaded again
   show(focus, top, true);
   remember(false);

@@ -80,13 +80,21 @@ function showLegend(app) {
   legend.replaceChildren(make('li', { class: 'scale' }, make('span', {}, low), bar, make('span', {}, high)));
 }
 
+/** @param {boolean} isThere @returns {[string, string][]} */
+function nextLayoutKey(isThere) {
+  return isThere ? [['L', 'next layout'], ['Shift and wheel', 'zoom rows']] : [];
+}
+
 // What the page shows and how faithful the picture is.
-function describe() {
-  const { picture, dim, geometry, method } = summary;
+/** @param {App} app */
+function describe(app) {
+  const { picture, dim, geometry, method, to_scale: toScale } = summary;
   byId('facts').textContent = [count(summary.nodes, 'node'), `dimension ${dim}`,
     summary.map === null ? null : `MAP ${decimals(summary.map)}`].filter(Boolean).join(' · ');
   const lines = [];
-  if (picture === null) {
+  if (app.flat && toScale) {
+    lines.push(layoutText(toScale, app.flat.kind));
+  } else if (picture === null) {
     lines.push('The picture is the model itself: its vectors in the Poincaré disk, where lines between nodes are arcs of '
       + 'circles that meet the rim at right angles.');
   } else {
@@ -105,12 +113,12 @@ function describe() {
   if (summary.sampled) rows.push(['Scores from', count(summary.sampled.nodes, 'sampled node')]);
   /** @type {[string, string][]} */
   const keys = [['Drag', 'move'], ['Wheel, + and −', 'zoom'], ['Click', 'bring to the middle'],
-    ['Double click, Enter', 'only this subtree'], ['↑ ↓', 'parent, child'], ['← →', 'siblings'], ['Home', 'root'],
+    ['Double click, Enter', 'only this subtree'], ['↑ ↓', 'parent, child'], ['← →', 'siblings'], ['Home', 'root'], ...nextLayoutKey(toScale !== null),
     ['Alt ← →', 'back, forward'], ['/', 'search'], ['T', 'light or dark'], ['Esc', 'whole tree']];
   byId('pane-about').replaceChildren(make('h2', {}, 'About this page'), make('p', { class: 'lead' }, ...lines), factList(rows), make('h3', {}, 'Moving about'),
     factList(keys), make('p', { class: 'note' }, `Made by treeball ${summary.version}.`));
   const pill = byId('picture-kind');
-  pill.textContent = picture === null ? 'Real vectors' : '2-d companion';
+  pill.textContent = app.flat ? 'To scale' : picture === null ? 'Real vectors' : '2-d companion';
   pill.title = lines[0];
 }
 

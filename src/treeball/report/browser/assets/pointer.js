@@ -63,11 +63,12 @@ function startPointer(app) {
     if (event.button > 0) return;
     stage.setPointerCapture(event.pointerId);
     down.set(event.pointerId, at(event));
-    const held = toDisk(app.camera, ...middle());
+    const held = grasp(app, ...middle());
     if (down.size === 1) start = { point: at(event), held, isClick: true, flightTo: app.camera.flight?.target ?? -1 };
     else start = { ...start, held, isClick: false };
     if (down.size === 2) pinch = spread();
     app.camera.flight = null;
+    if (app.flat) app.flat.flight = null;
   });
 
   stage.addEventListener('pointermove', (event) => {
@@ -83,11 +84,11 @@ function startPointer(app) {
     hover(-1);
     if (down.size === 2) {
       const now = spread();
-      zoomCamera(app.camera, now / pinch, ...middle());
+      zoomView(app, now / pinch, ...middle());
       pinch = now;
     }
-    const to = toDisk(app.camera, ...middle());
-    dragCamera(app.camera, start.held, to);
+    const to = grasp(app, ...middle());
+    dragView(app, start.held, to);
     start.held = to;
     app.moved();
   });
@@ -96,7 +97,7 @@ function startPointer(app) {
   function release(event) {
     if (!down.delete(event.pointerId)) return;
     if (down.size) {
-      start.held = toDisk(app.camera, ...middle());
+      start.held = grasp(app, ...middle());
       return;
     }
     app.isDragging = false;
@@ -136,13 +137,14 @@ function startPointer(app) {
   stage.addEventListener('wheel', (event) => {
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    zoomCamera(app.camera, Math.exp(-Math.max(-120, Math.min(120, event.deltaY * lines)) * 0.0016), ...at(event));
+    const turned = (event.deltaY || event.deltaX) * lines; // some systems turn the wheel aside while Shift is held
+    zoomView(app, Math.exp(-Math.max(-120, Math.min(120, turned)) * 0.0016), ...at(event), event.shiftKey);
     app.moved();
   }, { passive: false });
 
   /** @param {number} factor */
   const zoomBy = (factor) => () => {
-    zoomCamera(app.camera, factor, app.camera.x, app.camera.y);
+    zoomView(app, factor, ...middleOfView(app));
     app.moved();
   };
   app.zoomIn = zoomBy(1.3);

@@ -22,10 +22,12 @@ function look(app, isFine) {
   const detail = limits.detail * (isFine ? 1 : picture.coarseness);
   const most = isFine ? limits.nodes : Math.max(900, limits.nodes / picture.coarseness);
   for (let i = 0; i < scene.count; i++) where[scene.node[i]] = -1;
+  const { flat } = app;
   if (camera.top !== app.top && isWithin(tree, camera.anchor, app.top)) camera.top = app.top;
   // Two passes at most: when there is too much to show, show the same share of leaves everywhere.
   for (let pass = 0; pass < 2; pass++) {
-    walk(tree, camera, detail, picture.keep, scene);
+    if (flat) walkFlat(app, flat, detail, picture.keep, scene);
+    else walk(tree, camera, detail, picture.keep, scene);
     const share = Math.min(1, most / Math.max(1, scene.seen));
     const wanted = share >= 1 ? 1.01 : share;
     const isNear = picture.keep > 0.7 * wanted && picture.keep < 1.4 * wanted;
@@ -33,16 +35,18 @@ function look(app, isFine) {
     picture.keep = wanted;
   }
   for (let i = 0; i < scene.count; i++) where[scene.node[i]] = i;
-  anchorNearMiddle(camera, scene);
+  if (flat) addAskedNodes(app, flat, scene, where);
+  else anchorNearMiddle(camera, scene);
   picture.arcs = app.showsIllness || app.highlight ? redArcs(app) : [];
-  picture.extra = otherEdges(app);
+  picture.extra = flat ? [] : otherEdges(app);
 }
 
 // Radius of a dot in pixels: large subtrees and what is near the middle are larger.
 /** @param {Tree} tree @param {number} node @param {number} scale @param {Camera} camera */
 function dotRadius(tree, node, scale, camera) {
   const fade = Math.sqrt(Math.min(1, (2 * scale) / camera.baseRadius));
-  return Math.max(0.55, (2.1 + 0.52 * Math.log2(tree.size[node])) * fade);
+  const size = camera.isFlat ? 1.6 + 0.22 * Math.log2(tree.size[node]) : 2.1 + 0.52 * Math.log2(tree.size[node]);
+  return Math.max(0.55, size * fade);
 }
 
 /** @param {Tree} tree @param {number} node @param {number} scale @param {Camera} camera */
@@ -84,7 +88,7 @@ function redArcs(app) {
   /** @type {Arc[]} */
   const arcs = [];
   const near = [];
-  if (app.showsIllness) {
+  if (app.showsIllness && !app.flat) {
     for (let i = 0; i < scene.count; i++) {
       if (scene.scale[i] > 0.13 * camera.baseRadius && facts.ill.firstPair[scene.node[i]] >= 0) near.push(i);
     }
@@ -119,6 +123,7 @@ function placeOf(app, node) {
   const { scene, where } = app.picture;
   const i = where[node];
   if (i >= 0) return [scene.x[i], scene.y[i]];
+  if (app.flat) return flatPlace(app.flat, node);
   return imageOfCentre(frameOf(app.tree, app.camera, node));
 }
 
@@ -161,8 +166,8 @@ function startClock(app) {
   function frame(now) {
     isAsked = false;
     let isMoving = now - lastMotion < REST_AFTER || app.isDragging;
-    if (app.camera.flight) {
-      advanceFlight(app.camera, now);
+    if (isFlying(app)) {
+      advanceView(app, now);
       isMoving = true;
       lastMotion = now;
     }
@@ -170,7 +175,7 @@ function startClock(app) {
     lastFrame = now;
     draw(app, !isMoving);
     app.frames++;
-    if (app.camera.flight) ask();
+    if (isFlying(app)) ask();
     else if (isMoving) {
       clearTimeout(timer);
       timer = setTimeout(ask, REST_AFTER + 20);
