@@ -46,7 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.save(made / "model.parquet")
     write(made / "new.csv", [(f"new {i}", f"node {i % 10_000}") for i in range(120_000)])
     write(made / "next.csv", edges + [(f"new {i}", f"node {i % 10_000}") for i in range(120_000)])
-    (made / "names.txt").write_text("".join(f"node {i}\n" for i in range(60_000)))
+    # Each is asked for many times: once around, a fast machine is done within the second before anything is shown.
+    (made / "names.txt").write_text("".join(f"node {i}\n" for i in range(60_000)) * 30)
     return made
 
 
@@ -64,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_progress_is_shown_and_ctrl_c_answered(folder: Path, stage: str, arguments: list[str]) -> None:
     before = sorted(path.name for path in folder.iterdir())
     terminal, its_end = pty.openpty()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "treeball", *arguments],
         cwd=folder,
         stdout=subprocess.DEVNULL,
@@ -72,16 +73,19 @@ def test_progress_is_shown_and_ctrl_c_answered(folder: Path, stage: str, argumen
         env={**os.environ, "COLUMNS": "120", "TERM": "xterm"},
         # Whoever starts the tests in the background lets them, and what they start, ignore Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    os.close(its_end)
-    said = read_until(terminal, lambda text: stage in text, _SHOWN_WITHIN)
-    assert stage in said
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    said += read_until(terminal, lambda _: False, _ENDED_WITHIN)
-    assert process.wait(_ENDED_WITHIN) == 130
-    assert time.monotonic() - began < _ENDED_WITHIN
-    os.close(terminal)
+    ) as process:
+        os.close(its_end)
+        try:
+            said = read_until(terminal, lambda text: stage in text, _SHOWN_WITHIN)
+            assert stage in said, "it was done before it showed anything: give it more to do"
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            said += read_until(terminal, lambda _: False, _ENDED_WITHIN)
+            assert process.wait(_ENDED_WITHIN) == 130
+            assert time.monotonic() - began < _ENDED_WITHIN
+        finally:
+            process.kill()
+            os.close(terminal)
     assert said.rstrip().endswith("treeball: interrupted")
     assert "Traceback" not in said
     assert sorted(path.name for path in folder.iterdir()) == before
