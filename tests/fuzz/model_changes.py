@@ -94,14 +94,14 @@ def sealed(table: pa.Table) -> pa.Table:
 def _other_record(table: pa.Table, dice: Dice) -> pa.Table:
     try:
         record = json.loads(table.schema.metadata[METADATA_KEY])
-    except (ValueError, RecursionError):  # the change before has seen to that
+        if dice.random() < 0.5:
+            name = dice.choice(list(_ALMOST))
+            record[name] = dice.choice(_ALMOST[name])
+        else:
+            _change_inside(record, dice)
+        text = json.dumps(record)
+    except (ValueError, RecursionError):  # the change before has seen to that, or made it too deep to be copied
         return table
-    if dice.random() < 0.5:
-        name = dice.choice(list(_ALMOST))
-        record[name] = dice.choice(_ALMOST[name])
-    else:
-        _change_inside(record, dice)
-    text = json.dumps(record)
     if dice.random() < 0.05:  # deeper than any parser recurses
         deep = dice.choice((15, 500, 100_000))
         text = text.replace("null", dice.choice(("[", '{"a":')) * deep + "null" + dice.choice("]}") * deep, 1)

@@ -47,6 +47,35 @@ def test_damaged_arrow_files_crash_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize("column", ["level 2", "path", "parent"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_view_of_a_null_is_not_followed(column: str, listed: bool) -> None:
+    """It may be anything, and Arrow's cast from views to text reads through it."""
+    helpers.output_of(
+        f"""
+        from tests.io.readers import test_hostile_files as this
+        from tests.io.readers.test_fuzz import attempt
+        attempt(this.view_of_a_null({column!r}, {listed}))
+        """
+    )
+
+
+def view_of_a_null(column: str, listed: bool) -> bytes:
+    """An Arrow file with a column of views, of which a null one leads outside of all memory."""
+    texts = pa.array(["a", None, "b > a long enough text", "a > c"], pa.string_view())
+    valid, views, long = texts.buffers()
+    wild = bytearray(views)
+    wild[16:32] = bytes.fromhex("000000ff7f0000000000000000000000")
+    texts = pa.Array.from_buffers(texts.type, 4, [valid, pa.py_buffer(bytes(wild)), long], null_count=1)
+    values = pa.FixedSizeListArray.from_arrays(texts, 1) if listed else texts
+    table = pa.table({"name": ["c", "d", "e", "f"], column: values})
+    table.validate(full=True)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as file:
+        file.write_table(table)
+    return bytes(sink.getvalue())
+
+
 def damaged(number: int) -> Any:
     """Arrow and Parquet files with a few bytes changed."""
     chance = random.Random(7)

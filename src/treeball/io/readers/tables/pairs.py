@@ -21,6 +21,7 @@ from ..relation import MISSING, Relation, Repair, Weights
 from .columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
 
 LineOf = Callable[[int], int | None]
+_VIEWS = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 
 def relation_of_columns(
@@ -194,13 +195,25 @@ def plain_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_temporal(kind) and getattr(kind, "unit", "") == "ns":
         return pc.cast(column, pa.string())
-    if str(kind) == "string_view" or pa.types.is_large_string(kind):
+    if pa.types.is_large_string(kind):
         return pc.cast(column, pa.string())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         inner = kind.value_type
-        text = str(inner) == "string_view" or pa.types.is_large_string(inner)
-        return pc.cast(column, pa.list_(pa.string() if text else inner))
-    return column
+        if str(inner) in _VIEWS:
+            return pa.chunked_array([pa.array(column.to_pylist(), pa.list_(_VIEWS[str(inner)]))])
+        return pc.cast(column, pa.list_(pa.string() if pa.types.is_large_string(inner) else inner))
+    return _without_views(column)
+
+
+def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """``column`` with its text in one piece.
+
+    Arrow's cast follows the views of nulls too (26.0), which may be anything: that ended the process.
+    """
+    plain = _VIEWS.get(str(column.type))
+    if plain is None:
+        return column
+    return pa.chunked_array([pa.array(column.to_pylist(), plain)]) if column.null_count else pc.cast(column, plain)
 
 
 def _plain_type(column: pa.ChunkedArray, label: str) -> pa.ChunkedArray:
@@ -211,8 +224,10 @@ def _plain_type(column: pa.ChunkedArray, label: str) -> pa.ChunkedArray:
         kind = column.type
     if pa.types.is_null(kind):
         return pc.cast(column, pa.string())
-    if pa.types.is_large_string(kind) or str(kind) == "string_view":
+    if pa.types.is_large_string(kind):
         return pc.cast(column, pa.string())
+    if str(kind) in _VIEWS:
+        return _without_views(column)
     if pa.types.is_floating(kind):
         column = pc.cast(column, pa.float64())
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
