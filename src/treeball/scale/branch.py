@@ -14,9 +14,10 @@ from ..engine.cpu.graph import stable_order
 from ..geometry.spaces import BALL
 from ..nearest import search_tree
 from ..types import Codes, Floats, Ints
+from .couples import Couples
 from .fans import Fans
 from .lengths import FolderPlan, longest_edges
-from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, rows_of_children
+from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, spread_of
 
 __all__ = ["Branch", "place_branch", "together"]
 
@@ -83,14 +84,17 @@ def place_branch(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, first
         vectors[at] = trunk.vectors[row]
     for place in shared.tolist():
         row = trunk.at(place)
-        children, rows = rows_of_children(shape, fans, plan, trunk, place, work)
+        spread = spread_of(shape, fans, plan, trunk, place, work)
+        children = spread.children
         low, high = np.searchsorted(children, (first, last))
         if high > low:
             lengths, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
             found = np.zeros((high - low, dim))
-            put_children(trunk, row, shape, fans, children.size, rows[low:high], lengths[low:high], found)
+            put_children(trunk, row, shape, spread, np.arange(low, high), lengths[low:high], found)
             vectors[children[low:high] - first + a] = found
-    _place_below(shape, fans, parent, depth, length, is_shared, vectors)
+    couples = Couples.load(work, dim)
+    coupled = np.setdiff1d(couples.parents(first, last), shared) - first + a
+    _place_below(fans, parent, depth, length, is_shared, vectors, couples, coupled, first - a)
     return Branch(first, last, above, parent, vectors)
 
 
@@ -130,8 +134,13 @@ def together(branches: list[Branch], trunk: Trunk, asked: Ints) -> tuple[Branch,
 
 
 def _place_below(
-    shape: Shape, fans: Fans, parent: Codes, depth: Codes, length: Floats, is_shared: Any, vectors: Floats
-) -> None:
+    fans: Fans, parent: Codes, depth: Codes, length: Floats, is_shared: Any, vectors: Floats,
+    couples: Couples, coupled: Ints, shift: int,
+) -> None:  # fmt: skip
+    """Place the children of all rows but shared ones; those of the rows `coupled`, ascending, some in couples.
+
+    `shift` is what a row of the branch lacks to its place.
+    """
     n = parent.size
     has = np.flatnonzero((parent >= 0) & ~is_shared[np.maximum(parent, 0)])
     child_ptr, order = stable_order(n, parent[has])
@@ -143,10 +152,25 @@ def _place_below(
         which = fans.of(counts[inner])
         fan_begin[inner], fan_end[inner] = fans.begin[which], fans.begin[which] + fans.sizes[which]
         fan_cosine[inner] = fans.cosine[which]
-    placement.place_children(
-        np.arange(n, dtype=np.int32), parent, depth, child_ptr, child_idx, length, fan_begin, fan_end, fan_cosine,
-        fans.rows, NORM, vectors,
-    )  # fmt: skip
+    nodes = np.arange(n, dtype=np.int32)
+    for first, last in zip([0, *(coupled + 1)], [*coupled, n], strict=True):
+        # Nodes up to the next with couples among its children, and then that one.
+        placement.place_children(
+            nodes[first:last], parent, depth, child_ptr, child_idx, length, fan_begin, fan_end, fan_cosine, fans.rows,
+            NORM, vectors,
+        )  # fmt: skip
+        if last == n:
+            break
+        children = child_idx[child_ptr[last] : child_ptr[last + 1]].astype(np.int64)
+        fan, own = fans.rows[fan_begin[last] : fan_end[last]], float(length[last]) if parent[last] >= 0 else -1.0
+        directions = fan[np.concatenate([[0], placement.choose_rows(children, length, own, fan, fan_cosine[last])])]
+        couples.bring_together(int(last + shift), children + shift, length[children], own, directions)
+        back = np.zeros(vectors.shape[1])
+        has_parent = bool(own >= 0.0 and placement.direction_to(vectors[last], vectors[parent[last]], back))
+        placement.put_along(
+            np.arange(1, 1 + children.size), children, length, directions, vectors[last], back, has_parent,
+            depth[last], NORM, vectors,
+        )  # fmt: skip
 
 
 def _deepen(parent: Codes, depth: Codes, begin: int) -> None:

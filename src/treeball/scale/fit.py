@@ -20,6 +20,7 @@ from ..methods.construct import ALL_NODES, GOOD_ENOUGH
 from ..types import Ints
 from ..workers import thread_count
 from .branch import place_branch, together
+from .couples import find_couples
 from .engines import Engine, run_tasks
 from .fans import Fans, make_fans
 from .intake import take_in
@@ -153,6 +154,7 @@ class _Stages:
         (self.folder / "topology").mkdir(exist_ok=True)
         for name in ("parent", "height", "size", "other_child", "other_parent"):
             save_array(self.folder / "topology" / f"{name}.npy", getattr(topology, name))
+        couples = find_couples(topology.parent, topology.other_child, topology.other_parent, self.work)
         virtual = name_nodes(
             self.edges, hashes, topology, repairs, self.folder, self.settings.root, self.memory, self.threads
         )
@@ -160,7 +162,7 @@ class _Stages:
         return {
             "nodes": topology.n, "rows": rows, "roots": topology.roots, "virtual_root": virtual,
             "edges": topology.n - 1 + topology.other_child.size, "other_edges": int(topology.other_child.size),
-            "height": int(topology.height[0]), "repairs": repairs.counts,
+            "height": int(topology.height[0]), "repairs": repairs.counts, "couples": couples,
         }  # fmt: skip
 
     def fans(self, several_parents: bool) -> dict[str, Any]:

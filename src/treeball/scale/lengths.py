@@ -22,7 +22,7 @@ __all__ = ["FolderPlan", "folder_plans", "longest_edges"]
 # Edges of leaves are at least so many times as long.
 _LEAVES = 2.5
 # Edges of inner nodes, and growth, that are tried one after the other.
-_SHORT = ((1.4, 1.01), (1.5, 1.02), (1.75, 1.02), (2.25, 1.03))
+_SHORT = ((2.25, 1.03), (1.75, 1.02), (1.5, 1.02), (1.4, 1.01))
 
 
 @dataclass(frozen=True)

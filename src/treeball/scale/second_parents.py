@@ -22,7 +22,7 @@ from ..types import Floats, Ints, Mask
 from .branch import Branch
 from .fans import Fans
 from .lengths import FolderPlan
-from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, rows_of_children
+from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, spread_of
 
 __all__ = ["move_between_parents"]
 
@@ -66,20 +66,11 @@ class _Known:
             if row < 0:
                 continue
             wanted = places[above == parent]
-            children, rows = rows_of_children(self.shape, self.fans, self.plan, self.trunk, parent, self.work)
-            at = np.searchsorted(children, wanted)
-            lengths, _ = lengths_of_children(self.shape, self.fans, self.plan, self.trunk, row, children)
+            spread = spread_of(self.shape, self.fans, self.plan, self.trunk, parent, self.work)
+            at = np.searchsorted(spread.children, wanted)
+            lengths, _ = lengths_of_children(self.shape, self.fans, self.plan, self.trunk, row, spread.children)
             found = np.zeros((wanted.size, self.trunk.vectors.shape[1]))
-            put_children(
-                self.trunk,
-                row,
-                self.shape,
-                self.fans,
-                children.size,
-                rows[at],
-                np.ascontiguousarray(lengths[at]),
-                found,
-            )
+            put_children(self.trunk, row, self.shape, spread, at, np.ascontiguousarray(lengths[at]), found)
             self.lengths += lengths[at].tolist()
             for place, vector in zip(wanted.tolist(), found, strict=True):
                 self.rows[place] = len(self.branch.vectors) + len(self.places)
@@ -163,7 +154,8 @@ def _places(
         placement.direction_to(middle, first, one)
         placement.direction_to(middle, second, two)
         # The first leaf of two parents has the plane between them to itself.
-        for direction in _directions(one, two, drawn[i] if pair in seen else drawn[i, :0]):
+        edges = [float(poincare.distance(middle, end)) for end in (first, second)]
+        for direction in _directions(one, two, edges, drawn[i] if pair in seen else drawn[i, :0]):
             point = np.empty(dim)
             if not placement.put(middle, direction, far, NORM, point):
                 found.append(point)
@@ -184,8 +176,11 @@ def _pair(known: _Known, home: int, rows: list[int], others: list[int]) -> tuple
     return None
 
 
-def _directions(one: Floats, two: Floats, drawn: Floats) -> list[Floats]:
-    """Unit vectors from one direction up to the middle of it and another, and tilted out of their plane."""
+def _directions(one: Floats, two: Floats, edges: list[float], drawn: Floats) -> list[Floats]:
+    """Unit vectors from one direction up to the middle of it and another, and tilted out of their plane.
+
+    The last is in the middle of what is, far out, nearer to both than to where their edges of these lengths begin.
+    """
     cosine = float(np.clip(one @ two, -1.0, 1.0))
     across = two - cosine * one
     size = float(np.linalg.norm(across))
@@ -193,12 +188,14 @@ def _directions(one: Floats, two: Floats, drawn: Floats) -> list[Floats]:
         return []
     across /= size
     angle = math.acos(cosine)
-    found = [math.cos(part * angle) * one + math.sin(part * angle) * across for part in _PARTS]
+    reach = [math.acos(math.tanh(0.5 * edge)) for edge in edges]
+    parts = (*_PARTS, min(max(0.5 * (reach[0] + angle - reach[1]) / angle, 0.0), 1.0))
+    found = [math.cos(part * angle) * one + math.sin(part * angle) * across for part in parts]
     for tilt in _TILTS:
         for way in drawn:
             way = way - (way @ one) * one - (way @ across) * across
             way /= np.linalg.norm(way)
-            found += [math.cos(tilt) * flat + math.sin(tilt) * way for flat in found[2 : len(_PARTS) : 2]]
+            found += [math.cos(tilt) * flat + math.sin(tilt) * way for flat in (found[2], found[4], found[5])]
     return found
 
 

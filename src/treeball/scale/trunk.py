@@ -16,13 +16,16 @@ import numpy as np
 from ..engine.cpu import flat_tree, placement
 from ..limits import PLACED_RADIUS, margin_from_radius
 from ..types import Codes, Floats, Ints
+from .couples import Couples
 from .fans import MANY_CHILDREN, Fans, compact_order
 from .layout import array, save_array
 from .lengths import FolderPlan, longest_edges
 
-__all__ = ["Shape", "Trunk", "cuts_of", "rows_of_children"]
+__all__ = ["Shape", "Spread", "Trunk", "cuts_of", "spread_of"]
 
 NORM = 1.0 - margin_from_radius(PLACED_RADIUS)
+# From so many children on, what couples need is kept in a file and not reckoned by every branch.
+_KEPT_COUPLES = 2048
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Trunk:
     @classmethod
     def place(cls, shape: Shape, fans: Fans, plan: FolderPlan, cuts: Ints, work: Path) -> Trunk:
         """Give the trunk its places in space; directions around nodes with many children go to files in `work`."""
-        for old in work.glob("rows-*.npy"):
+        for old in (*work.glob("rows-*.npy"), *work.glob("turned-*.npy")):
             old.unlink()
         found = sorted({place for cut in cuts[:-1].tolist() for place in shape.above(cut)} | {0})
         places = np.array(found, np.int64)
@@ -106,13 +109,14 @@ class Trunk:
         )
         trunk.left[0] = plan.budget
         for row, place in enumerate(found):
-            children, rows = rows_of_children(shape, fans, plan, trunk, place, work)
+            spread = spread_of(shape, fans, plan, trunk, place, work)
+            children = spread.children
             inside = np.flatnonzero(np.isin(children, places))
             if not inside.size:
                 continue
             length, left = lengths_of_children(shape, fans, plan, trunk, row, children)
             vectors = np.zeros((inside.size, dim))
-            put_children(trunk, row, shape, fans, children.size, rows[inside], length[inside], vectors)
+            put_children(trunk, row, shape, spread, inside, length[inside], vectors)
             below = np.searchsorted(places, children[inside])
             trunk.vectors[below], trunk.left[below], trunk.length[below] = vectors, left[inside], length[inside]
             trunk.depth[below] = trunk.depth[row] + 1
@@ -134,35 +138,77 @@ def lengths_of_children(
     return length[1:], left[1:]
 
 
-def rows_of_children(
-    shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: int, work: Path
-) -> tuple[Ints, Ints]:
-    """All children of a node of the trunk by place, and the row of its fan that each of them takes."""
+@dataclass(frozen=True)
+class Spread:
+    """In which directions the children of a node of the trunk go.
+
+    Attributes
+    ----------
+    children : int64 (k,), by place
+    fan : float64 (f, d)
+    rows : int64 (k,), of the fan, one for each of them
+    turned, directions : int64 (t,), ascending, and float64 (t, d): children in couples, and where they go instead
+    """
+
+    children: Ints
+    fan: Floats
+    rows: Ints
+    turned: Ints
+    directions: Floats
+
+    def along(self, some: Ints) -> Floats:
+        """Directions of some of the children, by index, behind that of the parent, float64 (1+m, d)."""
+        found: Floats = self.fan[np.concatenate([[0], self.rows[some]])]
+        at = np.minimum(np.searchsorted(self.turned, some), max(self.turned.size - 1, 0))
+        if self.turned.size:
+            is_turned = self.turned[at] == some
+            found[1:][is_turned] = self.directions[at[is_turned]]
+        return found
+
+
+def spread_of(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: int, work: Path) -> Spread:
+    """Where the children of a node of the trunk go; for nodes with many of them from files, once these are there."""
     children = flat_tree.children_at(place, shape.size).astype(np.int64)
-    kept = work / f"rows-{place}.npy"
-    if kept.exists():
-        return children, np.asarray(array(kept)).astype(np.int64)
     row = trunk.at(place)
-    length, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
     which = int(fans.of(np.array([children.size]))[0])
     fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
     own = float(trunk.length[row]) if place > 0 else -1.0
-    rows = placement.choose_rows(np.arange(children.size), length, own, fan, float(fans.cosine[which]))
-    if children.size > MANY_CHILDREN:
-        leaves = np.flatnonzero(shape.height[children] == 0)
-        if leaves.size:  # they come last, and all have the same length
-            taken = np.sort(rows[leaves])
-            rows[leaves] = taken[compact_order(fan[taken])]
-        save_array(kept, rows.astype(np.int32))
-    return children, rows
+    length, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
+    kept = work / f"rows-{place}.npy"
+    if kept.exists():
+        rows = np.asarray(array(kept)).astype(np.int64)
+    else:
+        rows = placement.choose_rows(np.arange(children.size), length, own, fan, float(fans.cosine[which]))
+        if children.size > MANY_CHILDREN:
+            leaves = np.flatnonzero(shape.height[children] == 0)
+            if leaves.size:  # they come last, and all have the same length
+                taken = np.sort(rows[leaves])
+                rows[leaves] = taken[compact_order(fan[taken])]
+            save_array(kept, rows.astype(np.int32))
+    turned, directions = _turned(place, children, length, own, fan, rows, work)
+    return Spread(children, fan, rows, turned, directions)
 
 
-def put_children(
-    trunk: Trunk, row: int, shape: Shape, fans: Fans, count: int, rows: Ints, length: Floats, out: Any
-) -> None:
-    """Places in space for some of the `count` children of a node of the trunk: along `rows`, at `length`."""
-    which = int(fans.of(np.array([count]))[0])
-    fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
+def _turned(
+    place: int, children: Ints, length: Floats, own: float, fan: Floats, rows: Ints, work: Path
+) -> tuple[Ints, Floats]:
+    """Which children are turned because they are in couples, and where."""
+    kept = work / f"turned-{place}.npy"
+    if kept.exists():
+        values = np.asarray(array(kept))
+        return values[:, 0].astype(np.int64), np.ascontiguousarray(values[:, 1:])
+    couples = Couples.load(work, fan.shape[1])
+    if not couples.parents(place, place + 1).size:
+        return np.empty(0, np.int64), np.empty((0, fan.shape[1]))
+    directions = fan[np.concatenate([[0], rows])]
+    turned = np.flatnonzero(couples.bring_together(place, children, length, own, directions))
+    if children.size > _KEPT_COUPLES:
+        save_array(kept, np.column_stack([turned, directions[1 + turned]]))
+    return turned, directions[1 + turned]
+
+
+def put_children(trunk: Trunk, row: int, shape: Shape, spread: Spread, some: Ints, length: Floats, out: Any) -> None:
+    """Places in space for `some` of the children of a node of the trunk, by index, at `length`."""
     place = int(trunk.places[row])
     back = np.zeros(out.shape[1])
     if place > 0:
@@ -170,6 +216,7 @@ def put_children(
         if not placement.direction_to(trunk.vectors[row], trunk.vectors[above], back):
             back[:] = 0.0
             back[0] = 1.0
+    which = np.arange(some.size)
     placement.put_along(
-        rows, np.arange(rows.size), length, fan, trunk.vectors[row], back, place > 0, trunk.depth[row], NORM, out
+        1 + which, which, length, spread.along(some), trunk.vectors[row], back, place > 0, trunk.depth[row], NORM, out
     )
