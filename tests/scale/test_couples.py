@@ -12,7 +12,6 @@ from treeball.engine.cpu import couples as kernel
 from treeball.engine.cpu import placement
 from treeball.geometry import poincare
 from treeball.geometry.directions import even_directions
-from treeball.scale import couples as module
 from treeball.scale.couples import Couples, find_couples
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fit import ScaleSettings, fit_folder
@@ -125,7 +124,7 @@ def test_leaves_of_couples_among_many_siblings_are_next_to_both(tmp_path, monkey
     precision = {}
     for name, branch_nodes in (("in one branch", 4096), ("across branches", 300), ("apart", 4096)):
         if name == "apart":
-            monkeypatch.setattr(module.couples, "bring_together", lambda *_: None)
+            monkeypatch.setattr(kernel, "bring_together", lambda *_: None)
         settings = ScaleSettings(dim=10, branch_nodes=branch_nodes, workers=1)
         fit_folder((pattern,), tmp_path / name, settings, lambda _: None)
         scores = evaluate_folder(ModelFolder(tmp_path / name), sample=0)
