@@ -100,7 +100,9 @@ def test_couples_are_the_siblings_that_share_children(tmp_path):
 
 def test_turned_children_go_their_own_way_and_others_along_the_fan():
     fan, rows = np.arange(20.0).reshape(10, 2), np.array([3, 5, 7, 9])
-    some = Spread(np.arange(4), fan, rows, np.array([1, 3]), np.array([[-1.0, -1.0], [-3.0, -3.0]]))
+    some = Spread(
+        np.arange(4), np.ones(4), np.ones(4), fan, rows, np.array([1, 3]), np.array([[-1.0, -1.0], [-3.0, -3.0]])
+    )
     np.testing.assert_array_equal(some.along(np.array([0, 1, 2])), [fan[0], fan[3], [-1, -1], fan[7]])
     np.testing.assert_array_equal(some.along(np.array([2])), [fan[0], fan[7]])
 

@@ -17,7 +17,7 @@ from ..types import Codes, Floats, Ints
 from .couples import Couples
 from .fans import Fans
 from .lengths import FolderPlan, longest_edges
-from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, spread_of
+from .trunk import NORM, Shape, Trunk, put_children, spread_of
 
 __all__ = ["Branch", "place_branch", "together"]
 
@@ -88,10 +88,7 @@ def place_branch(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, first
         children = spread.children
         low, high = np.searchsorted(children, (first, last))
         if high > low:
-            lengths, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
-            found = np.zeros((high - low, dim))
-            put_children(trunk, row, shape, spread, np.arange(low, high), lengths[low:high], found)
-            vectors[children[low:high] - first + a] = found
+            vectors[children[low:high] - first + a] = put_children(trunk, row, shape, spread, np.arange(low, high))
     couples = Couples.load(work, dim)
     coupled = np.setdiff1d(couples.parents(first, last), shared) - first + a
     _place_below(fans, parent, depth, length, is_shared, vectors, couples, coupled, first - a)

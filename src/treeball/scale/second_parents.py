@@ -22,7 +22,7 @@ from ..types import Floats, Ints, Mask
 from .branch import Branch
 from .fans import Fans
 from .lengths import FolderPlan
-from .trunk import NORM, Shape, Trunk, lengths_of_children, put_children, spread_of
+from .trunk import NORM, Shape, Trunk, put_children, spread_of
 
 __all__ = ["move_between_parents"]
 
@@ -68,10 +68,8 @@ class _Known:
             wanted = places[above == parent]
             spread = spread_of(self.shape, self.fans, self.plan, self.trunk, parent, self.work)
             at = np.searchsorted(spread.children, wanted)
-            lengths, _ = lengths_of_children(self.shape, self.fans, self.plan, self.trunk, row, spread.children)
-            found = np.zeros((wanted.size, self.trunk.vectors.shape[1]))
-            put_children(self.trunk, row, self.shape, spread, at, np.ascontiguousarray(lengths[at]), found)
-            self.lengths += lengths[at].tolist()
+            found = put_children(self.trunk, row, self.shape, spread, at)
+            self.lengths += spread.length[at].tolist()
             for place, vector in zip(wanted.tolist(), found, strict=True):
                 self.rows[place] = len(self.branch.vectors) + len(self.places)
                 self.places.append(place)

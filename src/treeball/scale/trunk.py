@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -114,16 +113,14 @@ class Trunk:
             inside = np.flatnonzero(np.isin(children, places))
             if not inside.size:
                 continue
-            length, left = lengths_of_children(shape, fans, plan, trunk, row, children)
-            vectors = np.zeros((inside.size, dim))
-            put_children(trunk, row, shape, spread, inside, length[inside], vectors)
             below = np.searchsorted(places, children[inside])
-            trunk.vectors[below], trunk.left[below], trunk.length[below] = vectors, left[inside], length[inside]
+            trunk.vectors[below] = put_children(trunk, row, shape, spread, inside)
+            trunk.left[below], trunk.length[below] = spread.left[inside], spread.length[inside]
             trunk.depth[below] = trunk.depth[row] + 1
         return trunk
 
 
-def lengths_of_children(
+def _lengths_of_children(
     shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, row: int, children: Ints
 ) -> tuple[Floats, Floats]:
     """Edge lengths of children of a node of the trunk, and what is left below them, float64 (k,) each."""
@@ -140,17 +137,20 @@ def lengths_of_children(
 
 @dataclass(frozen=True)
 class Spread:
-    """In which directions the children of a node of the trunk go.
+    """In which directions the children of a node of the trunk go, and how far.
 
     Attributes
     ----------
     children : int64 (k,), by place
+    length, left : float64 (k,), of their edges, and what a path may still use below them
     fan : float64 (f, d)
     rows : int64 (k,), of the fan, one for each of them
     turned, directions : int64 (t,), ascending, and float64 (t, d): children in couples, and where they go instead
     """
 
     children: Ints
+    length: Floats
+    left: Floats
     fan: Floats
     rows: Ints
     turned: Ints
@@ -173,7 +173,7 @@ def spread_of(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: i
     which = int(fans.of(np.array([children.size]))[0])
     fan = fans.rows[fans.begin[which] : fans.begin[which] + fans.sizes[which]]
     own = float(trunk.length[row]) if place > 0 else -1.0
-    length, _ = lengths_of_children(shape, fans, plan, trunk, row, children)
+    length, left = _lengths_of_children(shape, fans, plan, trunk, row, children)
     kept = work / f"rows-{place}.npy"
     if kept.exists():
         rows = np.asarray(array(kept)).astype(np.int64)
@@ -186,7 +186,7 @@ def spread_of(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: i
                 rows[leaves] = taken[compact_order(fan[taken])]
             save_array(kept, rows.astype(np.int32))
     turned, directions = _turned(place, children, length, own, fan, rows, work)
-    return Spread(children, fan, rows, turned, directions)
+    return Spread(children, length, left, fan, rows, turned, directions)
 
 
 def _turned(
@@ -207,16 +207,17 @@ def _turned(
     return turned, directions[1 + turned]
 
 
-def put_children(trunk: Trunk, row: int, shape: Shape, spread: Spread, some: Ints, length: Floats, out: Any) -> None:
-    """Places in space for `some` of the children of a node of the trunk, by index, at `length`."""
-    place = int(trunk.places[row])
+def put_children(trunk: Trunk, row: int, shape: Shape, spread: Spread, some: Ints) -> Floats:
+    """Places in space (m, d) for `some` of the children of a node of the trunk, by index."""
+    place, out = int(trunk.places[row]), np.zeros((some.size, trunk.vectors.shape[1]))
     back = np.zeros(out.shape[1])
     if place > 0:
         above = trunk.at(int(shape.parent[place]))
         if not placement.direction_to(trunk.vectors[row], trunk.vectors[above], back):
             back[:] = 0.0
             back[0] = 1.0
-    which = np.arange(some.size)
+    which, at = np.arange(some.size), trunk.vectors[row]
     placement.put_along(
-        1 + which, which, length, spread.along(some), trunk.vectors[row], back, place > 0, trunk.depth[row], NORM, out
+        1 + which, which, spread.length[some], spread.along(some), at, back, place > 0, trunk.depth[row], NORM, out
     )
+    return out
