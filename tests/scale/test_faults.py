@@ -154,6 +154,11 @@ def test_a_cluster_loses_a_worker_and_a_node_and_gives_the_same_bytes(home, patt
         assert len(cluster.list_all_nodes()) == 1
         assert hashes_of(manifest) == hashes
         assert json.loads((died / "manifest.json").read_text()) == manifest
+        # Without an address a run starts workers of its own, although a cluster is there.
+        ray.shutdown()
+        monkeypatch.setattr(engines, "make_shard", made)
+        manifest = fit_folder((pattern,), home / "own", ScaleSettings(engine="ray", workers=1, **SETTINGS), quiet)
+        assert hashes_of(manifest) == hashes
     finally:
         ray.shutdown()
         cluster.shutdown()

@@ -72,9 +72,9 @@ def _on_ray(
     started = not ray.is_initialized()
     if started:
         try:
-            options: dict[str, Any] = (
-                {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
-            )
+            # One of its own where no address is given, also beside a cluster that runs on this machine.
+            own: dict[str, Any] = {"address": "local", "num_cpus": workers, "include_dashboard": False}
+            options = {"address": address} if address else own
             ray.init(log_to_driver=False, logging_level="error", configure_logging=False, **options)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"there is no Ray cluster at {address!r}: {' '.join(str(error).split())[:120]}") from None
