@@ -48,5 +48,8 @@ Kind: TypeAlias = ExportCoordinates | Literal["euclidean"]
 
 DType = Literal["float64", "float32"]
 
+Layout = Literal["disk", "rectangular", "radial"]
+"""How the page of a model shows it: in the hyperbolic disk, or the hierarchy in the plane, its edges to scale."""
+
 VectorFormat = Literal["parquet", "csv", "tsv", "npy", "word2vec", "word2vec-binary", "safetensors", "duckdb", "json"]
 """Files of vectors that can be written and read."""

@@ -263,6 +263,13 @@ def test_a_page_shows_the_upper_levels_and_what_is_below_a_node(made, tmp_path, 
     assert str(below.hierarchy.names[0]) == "n1"
     np.testing.assert_array_equal(below.vectors[0], folder.vectors([folder.find("n1")])[0])
     assert run(["view", str(made / "model"), "-o", str(page), "--below", "n2999"]) == 2
+    # A folder keeps no lengths, so that nothing could be to scale.
+    assert '"to_scale":null' in page.read_text("utf-8").replace('": ', '":')
+    capsys.readouterr()
+    for layout in ("rectangular", "radial"):
+        assert run(["view", str(made / "model"), "-o", str(page), "--layout", layout]) == 2
+        assert "a model folder keeps no lengths" in capsys.readouterr().err
+    assert run(["view", str(made / "model"), "-o", str(page), "--most", "50", "--layout", "disk"]) == 0
 
 
 def test_a_folder_answers_over_http(made):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..types import Objective
+from ..types import Layout, Objective
 from .console import say
 from .serving import serve_until_ctrl_c
 
@@ -30,7 +30,7 @@ def view(
     title: str | None = None,
     table: Path | None = None,
     column: str | None = None,
-    layout: Literal["disk", "rectangular", "radial"] = "disk",
+    layout: Layout | None = None,
     objective: Objective | None = None,
     threads: int = 0,
     most: int | None = None,
@@ -60,8 +60,8 @@ def view(
     column
         Column of the table; by default its second.
     layout
-        What the page opens with: the hyperbolic disk; or the hierarchy in the plane with every edge as long as its
-        weight, rectangular with an axis for the depth, or radial. The page can change between them.
+        What the page opens with: the hyperbolic disk, which is the default; or the hierarchy in the plane with every
+        edge as long as its weight, rectangular with an axis for the depth, or radial. The page can change between them.
     objective
         Rank a node's parents or all its ancestors; by default what the model was trained for.
     threads
@@ -73,6 +73,7 @@ def view(
     """
     from ..io.atomic import atomic_write, require_writable
     from ..report.table import read_column
+    from ..scale.layout import is_folder
 
     if column is not None and table is None:
         raise InputError(f"--column {column} needs a table to take it from: give --table FILE too")
@@ -82,7 +83,10 @@ def view(
         require_writable(output, model, *([table] if table else []))
     if png is not None:
         _require_png(png)
-    embedding = _model(model, most, below)
+    is_whole = not is_folder(model)
+    if layout is not None:
+        _require_layout(layout, has_page=target is not None or serve, is_whole=is_whole)
+    embedding = _file(model, most, below) if is_whole else _folder(model, most, below)
     chosen = None if table is None else read_column(table, column, embedding.hierarchy)
     if chosen is not None:
         say(f"column {chosen.name!r}: {chosen.matched:,} of {len(embedding):,} nodes have a row")
@@ -93,7 +97,15 @@ def view(
         return 0
     from ..report.browser import make_page
 
-    page = make_page(embedding, title=heading, objective=objective, column=chosen, layout=layout, threads=threads)
+    page = make_page(
+        embedding,
+        title=heading,
+        objective=objective,
+        column=chosen,
+        layout=layout or "disk",
+        to_scale=is_whole,
+        threads=threads,
+    )
     if target is not None:
         with atomic_write(target) as temporary:
             temporary.write_text(page, "utf-8", newline="\n")
@@ -105,15 +117,25 @@ def view(
     return 0
 
 
-def _model(model: Path, most: int | None, below: str | None) -> Embedding:
-    """The model of a file, or the upper levels of a folder."""
-    from ..io.model_file import load
-    from ..scale.layout import is_folder
+def _require_layout(layout: Layout, *, has_page: bool, is_whole: bool) -> None:
+    """Refuse a layout that nothing would show."""
+    if not has_page:
+        raise InputError(f"--layout {layout} is for the page, and --png alone writes none: give --html FILE too")
+    if layout != "disk" and not is_whole:
+        raise InputError(f"--layout {layout} is for model files: a model folder keeps no lengths of edges")
 
-    if not is_folder(model):
-        if most is not None or below is not None:
-            raise InputError("--most and --below are for model folders: a model file is shown whole")
-        return load(model)
+
+def _file(model: Path, most: int | None, below: str | None) -> Embedding:
+    """The model of a file, whole."""
+    from ..io.model_file import load
+
+    if most is not None or below is not None:
+        raise InputError("--most and --below are for model folders: a model file is shown whole")
+    return load(model)
+
+
+def _folder(model: Path, most: int | None, below: str | None) -> Embedding:
+    """The upper levels of a folder."""
     from ..scale.folder import ModelFolder
     from ..scale.upper import upper_levels
 

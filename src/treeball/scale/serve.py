@@ -68,7 +68,8 @@ def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Sta
         try:
             with one_at_a_time:
                 if not page:
-                    page.append(make_page(upper_levels(folder, most), title=folder.path.name).encode())
+                    shown = upper_levels(folder, most)
+                    page.append(make_page(shown, title=folder.path.name, to_scale=False).encode())
         except InputError as error:
             return JSONResponse({"error": str(error)}, 400)
         return html_response(page[0])

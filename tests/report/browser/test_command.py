@@ -90,6 +90,12 @@ def test_a_still_picture_needs_no_browser(model: Path, opened: list[str], capsys
     assert opened == [Path("animals.html").resolve().as_uri()]
 
 
+@pytest.mark.parametrize("layout", ["disk", "rectangular", "radial"])
+def test_the_page_opens_with_the_layout_that_was_asked_for(model: Path, layout: str) -> None:
+    assert run(["view", str(model), "--html", "page.html", "--layout", layout]) == 0
+    assert f'"layout":"{layout}"' in Path("page.html").read_text("utf-8").replace('": ', '":')
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -99,6 +105,9 @@ def test_a_still_picture_needs_no_browser(model: Path, opened: list[str], capsys
         (["--table", "absent.csv"], "no file 'absent.csv'"),
         (["--html", "nowhere/page.html"], "nowhere"),
         (["--html", "animals.parquet"], "it is the input"),
+        (["--png", "picture.png", "--layout", "radial"], "--html"),
+        (["--png", "picture.png", "--layout", "disk"], "--html"),
+        (["--layout", "circular"], "rectangular"),
     ],
 )
 def test_refuses_in_one_sentence(

@@ -10,7 +10,7 @@ import numpy as np
 from ..._version import __version__
 from ...errors import InputError
 from ...io.atomic import atomic_write
-from ...types import Objective
+from ...types import Layout, Objective
 from ...words import json_number
 from ..spread import shows_vectors
 from ..table import Column
@@ -20,7 +20,7 @@ from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
 from .order import LevelOrder, level_order
 from .places import Places, places_of_vectors
-from .to_scale import TO_SCALE_UP_TO_NODES, Layout, lay_to_scale
+from .to_scale import TO_SCALE_UP_TO_NODES, lay_to_scale
 
 if TYPE_CHECKING:
     from ...embedding import Embedding
@@ -81,6 +81,7 @@ def make_page(
     objective: Objective | None = None,
     column: Column | None = None,
     layout: Layout = "disk",
+    to_scale: bool = True,
     threads: int = 0,
 ) -> str:
     """The page of an embedding as text.
@@ -98,7 +99,9 @@ def make_page(
         A column to colour nodes by; see :func:`treeball.report.table.read_column`.
     layout
         What the page opens with: the disk, or the hierarchy with its edges to scale, see
-        :mod:`treeball.report.browser.to_scale`. Up to 200,000 nodes the page can change between all of them.
+        :mod:`treeball.report.browser.to_scale`.
+    to_scale
+        Whether the page can change to the layouts to scale, which it can up to 200,000 nodes.
     threads
         0 uses all cores.
     """
@@ -111,7 +114,7 @@ def make_page(
     order, places, quality = _picture(embedding, facts)
     summary = _summary(embedding, facts, title) | {"picture": quality, "layout": layout, "to_scale": None}
     sections = _structure(embedding, order, places, exact=quality is None) | _measurements(facts, order)
-    if len(embedding) <= TO_SCALE_UP_TO_NODES:
+    if to_scale and len(embedding) <= TO_SCALE_UP_TO_NODES:
         summary["to_scale"], drawing = _to_scale(embedding, order)
         sections |= drawing
     if column is not None:
@@ -177,7 +180,7 @@ def _to_scale(embedding: Embedding, order: LevelOrder) -> tuple[dict[str, Any], 
         "rows": layout.rows,
         "has_lengths": layout.has_lengths,
         "is_dated": layout.is_dated,
-        "leaves_out": 0 if embedding.hierarchy.is_tree else embedding.hierarchy.n_edges - len(order) + 1,
+        "leaves_out": embedding.hierarchy.n_edges - len(order) + 1,
     }
     sections = {
         "edge_length": packing.float_planes(layout.length / (layout.height or 1.0), np.float32),

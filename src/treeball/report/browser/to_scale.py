@@ -10,7 +10,6 @@ cross). In both, the distance that is seen along an edge is its length.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from ...hierarchy import Hierarchy
 from ...hierarchy.metric import edge_lengths
 from ...types import Floats, Ints
 from .order import LevelOrder
-
-Layout = Literal["disk", "rectangular", "radial"]
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 TO_SCALE_UP_TO_NODES = 200_000  # beyond this rows are thinner than a hundredth of a pixel, and the page grows
 # Tips whose depths differ by less than this share of the height are of one age: published lengths are rounded.
@@ -64,7 +60,7 @@ class ToScale:
 def lay_to_scale(hierarchy: Hierarchy, order: LevelOrder) -> ToScale:
     """Lay out the tree of primary parents."""
     length = _primary_lengths(hierarchy)[order.code]
-    depth = _sums_from_root(length[:, None], order)[:, 0]
+    depth = _sums_from_root(length, order)
     leaves = count_leaves(order.parent)
     has_lengths = hierarchy.parent_weight is not None
     return ToScale(
@@ -82,23 +78,14 @@ def is_dated(tips: Floats) -> bool:
     return bool(tips.size > 1 and tips.max() > 0 and np.ptp(tips) <= _SAME_AGE * tips.max())
 
 
-def directions(layout: ToScale) -> Floats:
-    """Direction (n,) in radians of the edge to each node in the radial layout."""
-    return 2.0 * np.pi * layout.row / layout.rows
-
-
-def radial_points(layout: ToScale, order: LevelOrder) -> Floats:
-    """Points (n, 2) of the radial layout, the root at the origin."""
-    angle = directions(layout)
-    return _sums_from_root(layout.length[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1), order)
-
-
 def _primary_lengths(hierarchy: Hierarchy) -> Floats:
-    """Length (n,) of the edge to the primary parent, by codes; 0 for the root."""
+    """Length (n,) of the edge to the primary parent, by codes; 0 for the root and below a virtual one."""
     child, parent = hierarchy.edges()
     primary = parent == hierarchy.primary_parent[child]
     lengths = np.zeros(hierarchy.n_nodes)
     lengths[child[primary]] = edge_lengths(hierarchy)[primary]
+    if hierarchy.virtual_root is not None:  # the weight of an edge to it is nobody's measurement
+        lengths[child[parent == hierarchy.virtual_root]] = 0.0
     return lengths
 
 
@@ -108,12 +95,11 @@ def _rows(leaves: Ints, order: LevelOrder) -> Floats:
     before = np.cumsum(leaves) - leaves
     above = np.maximum(order.parent, 0)
     offset = np.where(order.parent < 0, 0, before - before[np.minimum(order.first[above], len(order) - 1)])
-    begin = _sums_from_root(offset[:, None].astype(np.float64), order)[:, 0]
-    return np.asarray(begin + 0.5 * leaves)
+    return np.asarray(_sums_from_root(offset.astype(np.float64), order) + 0.5 * leaves)
 
 
 def _sums_from_root(steps: Floats, order: LevelOrder) -> Floats:
-    """Sums (n, k) of the steps (n, k) on the way from the root to each node, that of the node included."""
+    """Sums (n,) of the steps (n,) on the way from the root to each node, that of the node included."""
     sums = np.array(steps)
     begin, end = int(order.first[0]), int(order.first[1])
     while begin < end:  # a level at a time
