@@ -49,7 +49,8 @@ function lengthRows(app, node) {
   const about = summary.to_scale;
   if (!app.flat || !about?.has_lengths) return [];
   const depth = pathTo(app.tree, node).reduce((sum, one) => sum + app.lengthOf(one), 0);
-  return [['Length of its edge', node ? plain(app.lengthOf(node)) : '–'],
+  const isRoot = node === 0 || (summary.virtual_root && app.tree.parent[node] === 0);
+  return [['Length of its edge', isRoot ? '–' : plain(app.lengthOf(node))],
     about.is_dated ? ['Before the tips', plain(Math.max(0, about.height - depth))] : ['From the root', plain(depth)]];
 }
 

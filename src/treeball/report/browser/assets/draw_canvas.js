@@ -69,9 +69,9 @@ function collect(app) {
       const isIll = pair >= 0;
       const w0 = edgeWidth(tree, node, scene.scale[link], camera);
       const w1 = edgeWidth(tree, node, scale, camera);
-      const power = Math.sqrt(strength(scale, camera) * strength(scene.scale[link], camera)) * airiness(tree, node);
-      const lines = linesTo(app, i);
-      for (const [x0, y0, x1, y1] of lines) {
+      const air = camera.isFlat ? 1 : airiness(tree, node);
+      const power = Math.sqrt(strength(scale, camera) * strength(scene.scale[link], camera)) * air;
+      for (const [x0, y0, x1, y1] of linesTo(app, i)) {
         addEdge(isIll ? solid : edges, x0, y0, x1, y1, isIll ? w0 + 0.5 : w0, isIll ? w1 + 0.3 : w1,
           isIll ? kinds[app.facts.ill.kind[pair]] : color, (isIll ? 0.9 : theme.edge) * power * calm);
       }

@@ -44,14 +44,21 @@ function subtreeBoxes(parent, x, y) {
   return boxes;
 }
 
+// Where the legend is, in pixels of the stage; without extent where it is hidden.
+/** @returns {Box} */
+function legendBox() {
+  const legend = byId('legend').getBoundingClientRect();
+  const stage = byId('stage').getBoundingClientRect();
+  return [legend.left - stage.left, legend.top - stage.top, legend.right - stage.left, legend.bottom - stage.top];
+}
+
 // Where the drawing may be: beside the legend where there is room for both, above it elsewhere.
 /** @param {App} app @returns {Box} */
 function flatArea({ area, width, height }) {
-  const legend = byId('legend').getBoundingClientRect();
-  const stage = byId('stage').getBoundingClientRect();
+  const [, legendTop, legendRight, legendBottom] = legendBox();
   const isBeside = area.right - area.left > 620;
-  const left = isBeside ? Math.max(area.left, legend.right - stage.left) + 14 : area.left + 10;
-  const bottom = isBeside || !legend.height ? area.bottom : Math.min(area.bottom, legend.top - stage.top - 4);
+  const left = isBeside ? Math.max(area.left, legendRight) + 8 : area.left + 10;
+  const bottom = isBeside || legendBottom === legendTop ? area.bottom : Math.min(area.bottom, legendTop - 4);
   return [left, area.top + 6, Math.max(left + 60, Math.min(width, area.right) - 8), Math.max(100, Math.min(height, bottom) - 4)];
 }
 
@@ -76,29 +83,34 @@ function wholeView(app, flat, top) {
   return { x: left + aside + wide / 2 - (scale * (x0 + x1)) / 2, y: above + 12 + high / 2 - (scale * (y0 + y1)) / 2, sx: scale, sy: scale };
 }
 
+// Pixels of the longest name of a tip below `top`, of the first few hundred.
 /** @param {App} app @param {number} top */
 function widestLabel(app, top) {
   const { tree } = app;
+  const { first } = tree;
   let widest = 30;
   let measured = 0;
-  for (let i = tree.n - 1; i > top && measured < MEASURED_LABELS; i--) {
-    if (tree.first[i] !== tree.first[i + 1] || !isWithin(tree, i, top)) continue;
-    measured++;
-    widest = Math.max(widest, textWidth(app.overlay.context, labelOf(tree, i), fontOf(12, false)));
+  // What is below a node is a range of each level.
+  for (let [begin, end] = [top, top + 1]; begin < end; [begin, end] = [first[begin], first[end]]) {
+    for (let i = begin; i < end && measured < MEASURED_LABELS; i++) {
+      if (first[i] !== first[i + 1]) continue;
+      measured++;
+      widest = Math.max(widest, textWidth(app.overlay.context, labelOf(tree, i), fontOf(12, false)));
+    }
   }
   return widest;
 }
 
+// Show the whole at the size of the window, unless somebody moved it.
 /** @param {App} app */
 function fitFlat(app) {
   const { flat } = app;
   if (!flat) return;
   const whole = wholeView(app, flat, app.top);
   flat.least = { sx: whole.sx, sy: whole.sy };
-  if (flat.isFitted) {
-    flat.view = whole;
-    flat.flight = null;
-  }
+  if (!flat.isFitted) return;
+  if (flat.flight) flat.flight.to = whole;
+  else flat.view = whole;
 }
 
 /** @param {Flat} flat @param {Point} from @param {Point} to */
@@ -129,7 +141,7 @@ function zoomFlat(flat, factor, px, py, rowsOnly) {
 /** @param {App} app @param {Flat} flat @param {number} node @param {boolean} isInstant */
 function showInFlat(app, flat, node, isInstant) {
   const [left, above, right, below] = flatArea(app);
-  const { view } = flat;
+  const view = flat.flight ? flat.flight.to : flat.view;
   const px = view.x + view.sx * flat.x[node];
   const py = view.y + view.sy * flat.y[node];
   const foot = flat.kind === 'rectangular' ? AXIS_ROOM : BAR_ROOM;

@@ -5,6 +5,7 @@
 
 const FLAT_MARGIN = 4; // pixels beyond the edge of the screen
 const ROOM_FOR_A_DOT = 14; // pixels
+const LEAST_ROOM = 0.1; // what is as thin and faint as can be seen
 let waitingNodes = new Int32Array(1024);
 let waitingLinks = new Int32Array(1024);
 
@@ -23,7 +24,7 @@ function walkFlat(app, flat, detail, keep, scene) {
   /** @param {number} node @param {number} link */
   function add(node, link) {
     const room = (rowPixels * tree.size[node]) / ROOM_FOR_A_DOT;
-    return emit(scene, node, link, view.x + view.sx * x[node], -(view.y + view.sy * y[node]), half * Math.min(1, Math.max(0.02, room)), 1, 0, 0, 0);
+    return emit(scene, node, link, view.x + view.sx * x[node], -(view.y + view.sy * y[node]), half * Math.min(1, Math.max(LEAST_ROOM, room)), 1, 0, 0, 0);
   }
 
   // Whether the subtree of a node, or the edge to it, touches the screen.

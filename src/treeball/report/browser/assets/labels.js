@@ -29,7 +29,8 @@ function placeLabels(app, context, most) {
   const { camera, tree, picture, area } = app;
   const { scene } = picture;
   /** @type {Box[]} */
-  const taken = app.marks.band ? [app.marks.band] : [];
+  const taken = app.flat ? [legendBox()] : [];
+  if (app.marks.band) taken.push(app.marks.band);
   /** @type {Label[]} */
   const labels = [];
   const before = app.labelSides;
@@ -75,9 +76,10 @@ function candidates(app, most) {
     const isLeaf = tree.size[node] === 1;
     const isMarked = app.highlight !== null && app.highlight.nodes.includes(node);
     const isAsked = isMarked || node === app.focus || node === app.hovered;
-    if (!isAsked && scale < (isLeaf ? 0.07 : 0.035) * camera.baseRadius) continue;
+    if (!isAsked && (camera.isFlat ? isMadeUp(tree, node) : scale < (isLeaf ? 0.07 : 0.035) * camera.baseRadius)) continue;
     if (node === 0 && summary.virtual_root && !isAsked) continue;
     let worth = Math.log(scale) + 0.16 * Math.log2(tree.size[node]);
+    if (camera.isFlat) worth -= 0.01 * tree.keep[node]; // of many alike, some everywhere
     if (isAsked) worth += 100;
     if (onPath.has(node)) worth += 1;
     if (app.labelSides.has(node)) worth += 0.35; // what is shown stays, or names would flicker
@@ -86,13 +88,23 @@ function candidates(app, most) {
   return found.sort((a, b) => b.worth - a.worth).slice(0, most);
 }
 
+// Whether the reader of a phylogeny named a node after the tips below it: such names say nothing where these are seen.
+/** @param {Tree} tree @param {number} node */
+function isMadeUp(tree, node) {
+  return tree.size[node] > 1 && /^<.* \+ \d+>/su.test(tree.names.of(node));
+}
+
 // Right, below, left, above: those that lead on from the parent first, and the side that was used before.
 /** @param {App} app @param {number} place @param {number | undefined} used @returns {number[]} */
 function sidesFor(app, place, used) {
   const { scene } = app.picture;
   const link = scene.link[place];
   // Tips have their names beside them, and other nodes above the line that leads to them.
-  if (app.flat?.kind === 'rectangular') return app.tree.size[scene.node[place]] === 1 ? [0] : [3, 1, 2];
+  if (app.flat?.kind === 'rectangular') {
+    const node = scene.node[place];
+    if (app.tree.size[node] > 1) return [3, 1, 2];
+    return node === app.focus || node === app.hovered ? [0, 3, 1, 2] : [0];
+  }
   let dx = 0.3;
   let dy = -1;
   if (link >= 0 && scene.node[place] !== app.focus) {

@@ -1,7 +1,7 @@
 // Which layout is shown: the hyperbolic disk, or the hierarchy to scale, where the page has what that takes.
 
 /** @type {Record<LayoutName, string>} */
-const LAYOUT_TITLES = { disk: 'Hyperbolic disk', rectangular: 'To scale, rectangular', radial: 'To scale, radial' };
+const LAYOUT_TITLES = { disk: 'Hyperbolic disk', rectangular: 'Rectangular, to scale', radial: 'Radial, to scale' };
 
 /** @param {string | undefined | null} name @returns {name is LayoutName} */
 function isLayout(name) {
@@ -12,6 +12,7 @@ function isLayout(name) {
 function startLayouts(app, parts) {
   /** @type {Partial<Record<FlatKind, Flat>>} */
   const made = {};
+  const drawsIll = { disk: app.showsIllness, flat: false }; // red edges hide the colours of a drawing to scale
   const select = byId('layout');
   const names = /** @type {LayoutName[]} */ (Object.keys(LAYOUT_TITLES)).filter((name) => isLayout(name));
   select.append(...names.map((name) => make('option', { value: name }, LAYOUT_TITLES[name])));
@@ -25,16 +26,16 @@ function startLayouts(app, parts) {
 
   app.lengthOf = (node) => (parts === null ? NaN : parts.length[node] * (summary.to_scale?.height ?? 1));
   app.showLayout = (name) => {
-    const wasFlat = app.flat !== null;
+    drawsIll[app.flat ? 'flat' : 'disk'] = app.showsIllness;
     app.flat = flatOf(name);
     app.layout = name;
     app.camera.isFlat = app.flat !== null;
     app.camera.flight = null;
     app.labelSides.clear();
     select.value = name;
-    byId('disk').hidden = app.camera.isFlat;
+    document.body.classList.toggle('to-scale', app.camera.isFlat);
     if (app.flat) app.flat.isFitted = true;
-    if (wasFlat !== app.camera.isFlat) app.showIllness(!app.camera.isFlat && app.facts.ill.node.length > 0);
+    app.showIllness(drawsIll[app.flat ? 'flat' : 'disk']);
     describe(app);
     app.resize();
   };
@@ -43,7 +44,7 @@ function startLayouts(app, parts) {
     if (name === app.layout) return;
     app.showLayout(name);
     app.stayAt();
-    announce(`${LAYOUT_TITLES[name]}`);
+    announce(LAYOUT_TITLES[name]);
   };
   select.addEventListener('change', () => { if (isLayout(select.value)) app.changeLayout(select.value); });
   app.nextLayout = () => app.changeLayout(names[(names.indexOf(app.layout) + 1) % names.length]);

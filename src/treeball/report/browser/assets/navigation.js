@@ -60,8 +60,8 @@ function startNavigation(app) {
       app.top = top;
       spreadChildren(app.tree, top);
       app.colourings.subtree = bySubtree(app.tree, top);
-      app.colourBy(app.colouring);
       showTop(isInstant || wantsStill.matches);
+      app.colourBy(app.colouring);
     }
     app.camera.top = isWithin(app.tree, app.camera.anchor, top) ? top : 0;
     flyTo(app, focus, isInstant || wantsStill.matches);
@@ -73,9 +73,8 @@ function startNavigation(app) {
   /** @param {boolean} isInstant */
   function showTop(isInstant) {
     if (!app.flat) return;
-    flyFlat(app, app.flat, wholeView(app, app.flat, app.top), isInstant);
     app.flat.isFitted = true;
-    fitFlat(app);
+    flyFlat(app, app.flat, wholeView(app, app.flat, app.top), isInstant);
   }
 
   function showFocus() {
@@ -128,13 +127,12 @@ function startNavigation(app) {
 
   addEventListener('popstate', (event) => {
     const entry = event.state;
+    const { focus, top, layout } = entry || readAddress(app); // the person typed another address
     if (entry) place = entry.place;
-    const { focus, top } = entry || readAddress(app);
-    if (!entry) app.showLayout(readAddress(app).layout);
+    else app.showLayout(layout);
     app.highlight = null;
     show(focus, top);
-    if (entry) showButtons();
-    else remember(false); // the person typed another address
+    remember(false); // back and forward keep the layout, and the address says so
   });
   byId('back').addEventListener('click', () => history.back());
   byId('forward').addEventListener('click', () => history.forward());

@@ -80,11 +80,6 @@ function showLegend(app) {
   legend.replaceChildren(make('li', { class: 'scale' }, make('span', {}, low), bar, make('span', {}, high)));
 }
 
-/** @param {boolean} isThere @returns {[string, string][]} */
-function nextLayoutKey(isThere) {
-  return isThere ? [['L', 'next layout'], ['Shift and wheel', 'zoom rows']] : [];
-}
-
 // What the page shows and how faithful the picture is.
 /** @param {App} app */
 function describe(app) {
@@ -112,9 +107,11 @@ function describe(app) {
     ['Hits@1', decimals(summary.hits_at_1, 4)], ['Largest radius', decimals(summary.max_radius, 2)]];
   if (summary.sampled) rows.push(['Scores from', count(summary.sampled.nodes, 'sampled node')]);
   /** @type {[string, string][]} */
-  const keys = [['Drag', 'move'], ['Wheel, + and −', 'zoom'], ['Click', 'bring to the middle'],
-    ['Double click, Enter', 'only this subtree'], ['↑ ↓', 'parent, child'], ['← →', 'siblings'], ['Home', 'root'], ...nextLayoutKey(toScale !== null),
+  const keys = [['Drag', 'move'], ['Wheel, + and −', 'zoom'], ['Click', app.flat ? 'choose a node' : 'bring to the middle'],
+    ['Double click, Enter', 'only this subtree'], ['↑ ↓', 'parent, child'], ['← →', 'siblings'], ['Home', 'root'],
     ['Alt ← →', 'back, forward'], ['/', 'search'], ['T', 'light or dark'], ['Esc', 'whole tree']];
+  if (app.flat?.kind === 'rectangular') keys.splice(2, 0, ['Shift and wheel', 'zoom rows']);
+  if (toScale) keys.push(['L', 'next layout']);
   byId('pane-about').replaceChildren(make('h2', {}, 'About this page'), make('p', { class: 'lead' }, ...lines), factList(rows), make('h3', {}, 'Moving about'),
     factList(keys), make('p', { class: 'note' }, `Made by treeball ${summary.version}.`));
   const pill = byId('picture-kind');

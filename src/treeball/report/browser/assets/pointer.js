@@ -137,7 +137,7 @@ function startPointer(app) {
   stage.addEventListener('wheel', (event) => {
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    const turned = (event.deltaY || event.deltaX) * lines; // some systems turn the wheel aside while Shift is held
+    const turned = (event.deltaY || (event.shiftKey ? event.deltaX : 0)) * lines; // Shift turns the wheel aside on some systems
     zoomView(app, Math.exp(-Math.max(-120, Math.min(120, turned)) * 0.0016), ...at(event), event.shiftKey);
     app.moved();
   }, { passive: false });

@@ -24,13 +24,14 @@ function roundAbove(least) {
   return Math.round(below / power) === 2 ? 5 * power : 2 * below;
 }
 
-// A multiple of a round step in as many digits as the step has.
+// A multiple of a round step in as many digits as tell it from its neighbours.
 /** @param {number} value @param {number} step */
 function roundText(value, step) {
   const power = Math.floor(Math.log10(step) + 1e-9);
   if (Math.abs(value) < step / 2) return '0';
-  if (power > 8 || power < -6) return Number(value.toPrecision(6)).toExponential();
-  return power < 0 ? value.toFixed(-power) : Math.round(value).toLocaleString('en');
+  if (power <= 8 && power >= -6) return power < 0 ? value.toFixed(-power) : Math.round(value).toLocaleString('en');
+  const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - power;
+  return value.toExponential(Math.min(15, digits));
 }
 
 // Multiples of a round step from `low` to `high`, about `pixels` on the screen.
@@ -43,13 +44,17 @@ function roundTicks(low, high, pixels, least) {
   return { step, values };
 }
 
+/** @returns {ScaleMarks} */
+function noMarks() {
+  return { lines: [], texts: [], band: null, bar: null, ticks: [] };
+}
+
 // Lines and words, in pixels, of the bar and of the axis.
 /** @param {App} app @returns {ScaleMarks} */
 function scaleMarks(app) {
   const { flat } = app;
   const about = summary.to_scale;
-  /** @type {ScaleMarks} */
-  const marks = { lines: [], texts: [], band: null, bar: null, ticks: [] };
+  const marks = noMarks();
   if (!flat || !about || !(about.height > 0)) return marks;
   const [left, , right, below] = flatArea(app);
   const perUnit = flat.view.sx / about.height;
@@ -57,7 +62,7 @@ function scaleMarks(app) {
   const least = about.has_lengths ? 0 : 1;
   addBar(marks, right, below - (isRectangular ? AXIS_ROOM - 24 : 12), perUnit, least);
   if (isRectangular) {
-    marks.band = [left - 6, below - AXIS_ROOM + 2, right + 8, below + 8];
+    marks.band = [0, below - AXIS_ROOM + 2, app.width, app.height];
     addAxis(marks, flat.view, about, [left, right, below - 24], least);
   }
   return marks;
