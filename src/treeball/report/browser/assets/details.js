@@ -49,9 +49,10 @@ function lengthRows(app, node) {
   const about = summary.to_scale;
   if (!app.flat || !about?.has_lengths) return [];
   const depth = pathTo(app.tree, node).reduce((sum, one) => sum + app.lengthOf(one), 0);
+  const age = about.height - depth > 1e-6 * about.height ? about.height - depth : 0; // lengths have 7 digits
   const isRoot = node === 0 || (summary.virtual_root && app.tree.parent[node] === 0);
   return [['Length of its edge', isRoot ? '–' : plain(app.lengthOf(node))],
-    about.is_dated ? ['Before the tips', plain(Math.max(0, about.height - depth))] : ['From the root', plain(depth)]];
+    about.is_dated ? ['Before the tips', plain(age)] : ['From the root', plain(depth)]];
 }
 
 /** @param {number} value */

@@ -1,5 +1,7 @@
 // The page around the picture: tabs, breadcrumb, legend, what the picture is, theme.
 
+const MOST_CRUMBS = 200; // a chain of thousands has the root and its end
+
 /** @param {App} app */
 function startTabs(app) {
   const tabs = ['node', 'illness', 'about'].map((name) => byId(`tab-${name}`));
@@ -34,12 +36,15 @@ function startTabs(app) {
 function showCrumbs(app) {
   const { tree, focus, top } = app;
   const path = pathTo(tree, focus);
-  const items = path.map((node) => {
+  const isCut = path.length > MOST_CRUMBS;
+  const shown = isCut ? [path[0], ...path.slice(1 - MOST_CRUMBS)] : path;
+  const items = shown.map((node) => {
     const isHere = node === focus;
     const button = make('button', { type: 'button', title: fullName(tree, node), 'aria-current': isHere ? 'location' : null,
       onclick: () => app.goTo(node) }, labelOf(tree, node));
     return make('li', { class: node === top && top !== 0 ? 'top' : '' }, button);
   });
+  if (isCut) items.splice(1, 0, make('li', {}, '…'));
   const list = byId('crumbs');
   list.replaceChildren(...items);
   list.closest('nav')?.scrollTo({ left: list.scrollWidth });

@@ -113,8 +113,9 @@ function startPointer(app) {
   function click(point, isTouch) {
     const now = performance.now();
     const node = nodeAt(app, ...point, isTouch ? 16 : 9);
-    // The first click moved what was under the pointer, so the second means the same node.
-    if (now - lastClick.time < DOUBLE_CLICK && lastClick.node >= 0) {
+    // In the disk the first click moved what was under the pointer, so the second means the same node.
+    const isSame = lastClick.node >= 0 && (!app.flat || node === lastClick.node);
+    if (isSame && now - lastClick.time < DOUBLE_CLICK) {
       app.openSubtree(lastClick.node);
       lastClick.time = 0;
       return;
