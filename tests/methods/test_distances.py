@@ -28,6 +28,20 @@ def random_tree(n, seed, spread=1.0):
     return tree([int(rng.integers(0, i)) for i in range(1, n)], np.exp(rng.normal(0, spread, n - 1)))
 
 
+def coalescent(tips, seed):
+    """Two of k lineages join at rate k (k - 1) / 2."""
+    rng, lines, height = np.random.default_rng(seed), list(range(tips)), np.zeros(2 * tips - 1)
+    parent: dict[int, int] = {}
+    for new in range(tips, 2 * tips - 1):
+        k = len(lines)
+        height[new] = height[new - 1] + rng.exponential(2.0 / (k * (k - 1)))
+        parent |= dict.fromkeys([lines.pop(int(rng.integers(len(lines)))) for _ in range(2)], new)
+        lines.append(new)
+    child, above = np.array(sorted(parent)), np.array([parent[node] for node in sorted(parent)])
+    names = [f"n{i}" for i in range(2 * tips - 1)]
+    return Hierarchy.from_codes(names, child, above, weights=height[above] - height[child])
+
+
 def test_the_centre_is_the_middle_of_the_longest_path():
     # 4 - 0 - 1 - 2 - 3 with lengths 1, 5, 1, 1: the middle lies on the edge of length 5.
     found = centred(tree([0, 1, 2, 0], [5.0, 1.0, 1.0, 1.0]))
@@ -113,9 +127,11 @@ def test_a_step_moves_along_the_force_that_lowers_the_loss():
         return np.exp(logs) * target
 
     before = distances(points).copy()
-    grow = np.exp(2.0 * (logs.min() - logs)) - np.exp(2.0 * (logs - logs.max()))
+    grow = np.empty(first.size)
+    to_scale.to_the_ends(logs.copy(), 2.0, logs.min(), logs.max(), grow)
+    assert grow == pytest.approx(np.exp(2.0 * (logs.min() - logs)) - np.exp(2.0 * (logs - logs.max())))
     force = np.zeros((6, 3))
-    to_scale.pull(points, first, second, target, logs.copy(), 2.0, logs.min(), logs.max(), force)
+    to_scale.pull(points, first, second, target, grow, force)
     for node in range(6):
         for axis in range(3):
             step = np.zeros((6, 3))
@@ -124,6 +140,21 @@ def test_a_step_moves_along_the_force_that_lowers_the_loss():
             to_scale.move(moved, step, scratch)
             change = (distances(moved) - before) / 1e-6
             assert force[node, axis] == pytest.approx(float((grow / target) @ change), abs=1e-4)
+
+
+def test_where_space_is_nearly_flat_evening_out_first_ends_better():
+    """Edges that are short beside the curvature: the extreme pairs alone do not tell where nodes should go."""
+    board = _Board(coalescent(60, 3), 6, 1, 0)
+    points = board.place(Plan(20.0, 0.2, True, 0.9))
+
+    def found(moved):
+        logs = board.logs(moved, everything=True)
+        return np.ptp(logs), np.abs(np.expm1(logs - np.median(logs))).mean()
+
+    worst, average = found(board.moved(points, 400))
+    evened_worst, evened_average = found(board.moved(points, 400, evenly=True))
+    assert evened_worst < worst - 0.02
+    assert evened_average < average
 
 
 def test_a_dag_is_measured_by_shortest_paths():

@@ -24,8 +24,9 @@ from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
 from ..hierarchy.metric import PathLengths
 from ..types import Floats, Ints
+from ..workers import in_threads, thread_count
 from .centred import CentredTree, centred
-from .spreading import spread
+from .spreading import even_out, spread
 
 if TYPE_CHECKING:
     from .run import Run
@@ -51,7 +52,7 @@ ALL_PAIRS = 2_000
 # Pairs times steps that a descent may take, steps at most and at least, and nodes beyond which there is none.
 EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 60_000_000, 1_000, 30, 20_000
 # Plans that a descent starts from; where it ends depends on it.
-STARTS = 4
+STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ class _Board:
         self._paths = PathLengths(hierarchy)
         self.close = self._chosen(0, seed)
         self.pairs = self._chosen(RANDOM_PAIRS if n > 300 else 0, seed)
+        self.both = self._chosen(self.close[0].size, seed)
         self._noise = np.random.default_rng(seed).normal(size=(ATTEMPTS, dim)) / math.sqrt(dim)
         self.all: tuple[Ints, Ints, Floats] | None = None
         if n <= ALL_PAIRS:
@@ -175,13 +177,15 @@ class _Board:
         to_scale.log_ratios(points, first, second, length, found)
         return found
 
-    def moved(self, points: Floats, steps: int) -> Floats:
-        """The points after a descent."""
+    def moved(self, points: Floats, steps: int, *, evenly: bool = False) -> Floats:
+        """The points after a descent on the worst pairs, or, before it, on all."""
         first, second, length = self.close
         nearest = np.full(self.tree.nodes, np.inf)
         np.minimum.at(nearest, first, length)
         np.minimum.at(nearest, second, length)
         reach = np.minimum(1.0, nearest * math.exp(float(np.median(self.logs(points)))))
+        if evenly:
+            points = even_out(points, *self.both, reach, steps=max(LEAST_STEPS, steps // 5))
         return spread(points, first, second, length, reach, steps=steps)
 
 
@@ -197,6 +201,14 @@ def _range(logs: Floats) -> float:
     if not math.isfinite(middle):
         return 1e12
     return 1e6 * (1.0 + float(np.mean(np.abs(np.expm1(np.minimum(logs - middle, 300.0))))))
+
+
+def _fault(logs: Floats) -> float:
+    """What drawings are chosen by: logarithm of the worst distortion, and the average beside it."""
+    if not logs.size:
+        return 0.0
+    off = np.minimum(np.abs(np.expm1(np.clip(logs - np.median(logs), -50.0, 50.0))), 1.0)
+    return _range(logs) + float(np.mean(off))
 
 
 def largest_radius(tree: CentredTree) -> float:
@@ -217,14 +229,14 @@ def _first_plans(large: bool, largest: float) -> list[Plan]:
 
 
 def _best_plans(board: _Board) -> tuple[list[Plan], int]:
-    """Plans by their worst distortion, one for each radius and straightness, the best first; how many were tried."""
+    """Plans by their distortion, one for each radius and straightness, the best first; how many were tried."""
     large = board.tree.nodes > LARGE
-    found = [(_range(board.logs(board.place(plan))), plan) for plan in _first_plans(large, largest_radius(board.tree))]
+    found = [(_fault(board.logs(board.place(plan))), plan) for plan in _first_plans(large, largest_radius(board.tree))]
     best = min(found, key=lambda one: one[0])
     if not large:
         radius = best[1].radius
         closer = [Plan(radius, straight, True, least) for straight in STRAIGHT for least in ACCEPTABLE]
-        found += [(_range(board.logs(board.place(plan))), plan) for plan in closer]
+        found += [(_fault(board.logs(board.place(plan))), plan) for plan in closer]
     plans: dict[tuple[float, float], Plan] = {}
     for _, plan in sorted(found, key=lambda one: one[0]):
         plans.setdefault((plan.radius, plan.straight), plan)
@@ -277,13 +289,19 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
 
 def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int) -> tuple[Plan, Floats]:
     """The best plan, and the best of its points and of what descents from some plans end at."""
-    best, least = (plans[0], points), _range(board.logs(points, everything=True))
-    for plan in plans:
-        moved = board.moved(board.place(plan), steps)
-        found = _range(board.logs(moved, everything=True))
-        if found < least:
-            best, least = (plan, moved), found
-    return best
+    ways = [(plan, evenly) for plan in plans for evenly in (False, True)]
+    ends: list[tuple[float, Floats] | None] = [None] * len(ways)
+
+    def work(which: int) -> None:
+        plan, evenly = ways[which]
+        moved = board.moved(board.place(plan), steps, evenly=evenly)
+        ends[which] = (_fault(board.logs(moved, everything=True)), moved)
+
+    in_threads(work, range(len(ways)), thread_count(0))
+    found = [(plans[0], (_fault(board.logs(points, everything=True)), points))]
+    found += [(plan, end) for (plan, _), end in zip(ways, ends, strict=True) if end is not None]
+    plan, (_, moved) = min(found, key=lambda one: one[1][0])
+    return plan, moved
 
 
 def _resolved(board: _Board, points: Floats, plan: Plan) -> float:
