@@ -28,7 +28,7 @@ from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
 from treeball.limits import TERMS
 from treeball.methods.centred import centred
-from treeball.methods.distances import largest_radius
+from treeball.methods.drawing_plans import largest_radius
 
 TREES = ("mosses", "lichen", "binary-8", "coalescent-300", "nouns")
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (

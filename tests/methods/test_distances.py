@@ -9,12 +9,13 @@ import pytest
 
 import treeball
 from treeball import Hierarchy, InputError
-from treeball.engine.cpu import to_scale
+from treeball.engine.cpu import ratios
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
-from treeball.methods import distances
+from treeball.methods import distances, drawing_plans
 from treeball.methods.centred import centred
-from treeball.methods.distances import Plan, _best_plans, _Board, draw
+from treeball.methods.distances import _best_plans, _Board, draw
+from treeball.methods.drawing_plans import Plan
 
 
 def tree(parents, lengths=None):
@@ -66,7 +67,7 @@ def test_edges_are_drawn_to_scale(dim, terms):
     drawing = draw(hierarchy, dim, terms=terms, plan=Plan(20.0, 0.2, True, 0.9))
     child, parent = (codes.astype(np.int64) for codes in hierarchy.edges())
     logs = np.empty(child.size)
-    to_scale.log_ratios(drawing.points, child, parent, hierarchy.parent_weight, logs)
+    ratios.log_ratios(drawing.points, child, parent, hierarchy.parent_weight, logs)
     scale = 20.0 / centred(hierarchy).depth.max()
     assert np.exp(logs) == pytest.approx(np.full(child.size, scale), rel=1e-6)
 
@@ -100,8 +101,8 @@ def test_a_large_tree_is_no_worse_than_even_directions_at_any_radius(monkeypatch
     hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(400)], np.arange(1, 400), parents)
     made = draw(hierarchy, 3)
     assert made.exact
-    for radius in distances.EVEN_RADII_WHEN_LARGE:
-        even = draw(hierarchy, 3, plan=Plan(radius, *distances.EVEN))
+    for radius in drawing_plans.EVEN_RADII_WHEN_LARGE:
+        even = draw(hierarchy, 3, plan=Plan(radius, *drawing_plans.EVEN))
         # Plans are chosen by nearest and random pairs, and measured here by all.
         assert made.worst <= 1.1 * even.worst
 
@@ -123,21 +124,21 @@ def test_a_step_moves_along_the_force_that_lowers_the_loss():
     logs, scratch = np.empty(first.size), np.empty(8)
 
     def distances(moved):
-        to_scale.log_ratios(moved, first, second, target, logs)
+        ratios.log_ratios(moved, first, second, target, logs)
         return np.exp(logs) * target
 
     before = distances(points).copy()
     grow = np.empty(first.size)
-    to_scale.to_the_ends(logs.copy(), 2.0, logs.min(), logs.max(), grow)
+    ratios.to_the_ends(logs.copy(), 2.0, logs.min(), logs.max(), grow)
     assert grow == pytest.approx(np.exp(2.0 * (logs.min() - logs)) - np.exp(2.0 * (logs - logs.max())))
     force = np.zeros((6, 3))
-    to_scale.pull(points, first, second, target, grow, force)
+    ratios.pull(points, first, second, target, grow, force)
     for node in range(6):
         for axis in range(3):
             step = np.zeros((6, 3))
             step[node, axis] = 1e-6
             moved = points.copy()
-            to_scale.move(moved, step, scratch)
+            ratios.move(moved, step, scratch)
             change = (distances(moved) - before) / 1e-6
             assert force[node, axis] == pytest.approx(float((grow / target) @ change), abs=1e-4)
 
@@ -155,6 +156,43 @@ def test_where_space_is_nearly_flat_evening_out_first_ends_better():
     evened_worst, evened_average = found(board.moved(points, 400, evenly=True))
     assert evened_worst < worst - 0.02
     assert evened_average < average
+
+
+@pytest.mark.parametrize("plan", [Plan(60.0, 1.0, True, 0.9), Plan(120.0, 0.2, True, 0.9), Plan(60.0, 0.0, False, 0.9)])
+def test_siblings_do_not_go_the_same_way(plan):
+    """Of a wide node's children some are farther from each other than from 64 more; two of them had one direction."""
+    rng = np.random.default_rng(1)
+    parents: list[int] = []
+    for node in range(300):
+        parents += [node] * (1 + int(rng.geometric(0.25))) if len(parents) < 300 else []
+    hierarchy = tree(parents, rng.gamma(0.5, size=len(parents)))
+    first, second = (codes.astype(np.int64) for codes in np.triu_indices(hierarchy.n_nodes, 1))
+    above = hierarchy.primary_parent
+    siblings = above[first] == above[second]
+    first, second = first[siblings], second[siblings]
+    logs = np.empty(first.size)
+    points = draw(hierarchy, 10, plan=plan).points
+    ratios.log_ratios(points, first, second, PathLengths(hierarchy).between(first, second), logs)
+    assert np.exp(np.ptp(logs)) < 2.5
+
+
+@pytest.mark.slow
+def test_the_spine_of_a_tall_caterpillar_uses_up_no_digits():
+    rng = np.random.default_rng(2)
+    hierarchy = tree([2 * ((i - 1) // 2) for i in range(1, 601)], rng.exponential(size=600))
+    found = draw(hierarchy, 10)
+    assert found.plan.firm
+    assert found.worst < 1.45
+    firm, loose = (draw(hierarchy, 10, plan=Plan(300.0, 1.0, True, 0.9, firm)) for firm in (True, False))
+    assert firm.worst < 0.1 * loose.worst
+
+
+@pytest.mark.slow
+def test_a_coalescent_of_a_thousand_tips():
+    found = distortion(treeball.fit(coalescent(1000, 5), objective="distances", dim=10))
+    assert found.average < 0.03
+    assert found.worst < 1.8
+    assert found.spearman > 0.97
 
 
 def test_a_dag_is_measured_by_shortest_paths():

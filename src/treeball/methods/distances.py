@@ -19,29 +19,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.cpu import to_scale
+from ..engine.cpu import ratios, to_scale
 from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
 from ..hierarchy.metric import PathLengths
 from ..types import Floats, Ints
 from ..workers import in_threads, thread_count
 from .centred import CentredTree, centred
+from .drawing_plans import Plan, first_plans, largest_radius, plans_of_radius
 from .spreading import even_out, spread
 
 if TYPE_CHECKING:
     from .run import Run
 
-__all__ = ["Drawing", "Plan", "draw", "run_to_scale"]
+__all__ = ["Drawing", "draw", "run_to_scale"]
 
-# Farther out the squares of gaps leave float64, whose exponents more terms do not widen.
-LARGEST_RADIUS = 300.0
-# Radius and longest edge together, so that neighbours are ranked by finite keys.
-LARGEST_KEY = 690.0
-RADII = (LARGEST_RADIUS, 220.0, 120.0, 60.0, 30.0, 15.0)
-RADII_WHEN_LARGE = (LARGEST_RADIUS, 120.0, 60.0, 30.0)
-# Even directions are found fast, and in large trees the radius at which digits end is what matters.
-EVEN, EVEN_RADII_WHEN_LARGE = (0.0, False, -1.0), tuple(LARGEST_RADIUS * 0.9**i for i in range(24))
-STRAIGHT, ACCEPTABLE = (0.2, 0.6, 1.0), (0.8, 0.9, 0.97)
 # Nodes nearest by path that a node is compared with; fewer in large trees.
 NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
 RANDOM_PAIRS = 20_000
@@ -50,27 +42,11 @@ ATTEMPTS = 40
 # All pairs are measured up to so many nodes.
 ALL_PAIRS = 2_000
 # Pairs times steps that a descent may take, steps at most and at least, and nodes beyond which there is none.
-EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 60_000_000, 1_000, 30, 20_000
+EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 30_000_000, 1_000, 30, 20_000
+# A descent sees this part as many pairs again at either end, of all that are measured.
+WORST_PART = 8
 # Plans that a descent starts from; where it ends depends on it.
 STARTS = 3
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What fixes a drawing.
-
-    Attributes
-    ----------
-    radius : how far out the node farthest from the centre is
-    straight : how much less the main child bends than the others, 0 to 1
-    thrifty : whether branches share a coordinate while it has digits
-    acceptable : a child looks for a better direction where one of its distances is a smaller part of the path
-    """
-
-    radius: float
-    straight: float
-    thrifty: bool
-    acceptable: float
 
 
 @dataclass(frozen=True)
@@ -166,7 +142,8 @@ class _Board:
         points = np.zeros((self.terms, tree.order.size, self.dim))
         to_scale.place(
             tree.order, tree.parent, tree.child_ptr, tree.child_idx, tree.length * scale, tree.below * scale,
-            *self.near, scale, *tree.fans(self.dim), plan.straight, plan.thrifty, plan.acceptable, self._noise, points,
+            *self.near, scale, *tree.fans(self.dim), plan.straight, plan.firm,
+            plan.thrifty, plan.acceptable, self._noise, points,
         )  # fmt: skip
         return points[:, : tree.nodes].copy()
 
@@ -174,7 +151,7 @@ class _Board:
         """Logarithms of distance over path of the pairs, or of all where that is possible."""
         first, second, length = self.all if everything and self.all is not None else self.pairs
         found = np.empty(first.size)
-        to_scale.log_ratios(points, first, second, length, found)
+        ratios.log_ratios(points, first, second, length, found)
         return found
 
     def moved(self, points: Floats, steps: int, *, evenly: bool = False) -> Floats:
@@ -186,7 +163,20 @@ class _Board:
         reach = np.minimum(1.0, nearest * math.exp(float(np.median(self.logs(points)))))
         if evenly:
             points = even_out(points, *self.both, reach, steps=max(LEAST_STEPS, steps // 5))
-        return spread(points, first, second, length, reach, steps=steps)
+        return spread(points, *self._worst(points), reach, steps=steps)
+
+    def _worst(self, points: Floats) -> tuple[Ints, Ints, Floats]:
+        """The pairs nearest by path, and of those farther apart the ones that are worst in a drawing."""
+        measured = self.pairs if self.all is None else self.all
+        logs = self.logs(points, everything=True)
+        count = min(self.close[0].size // WORST_PART, logs.size // 2)
+        order = np.argpartition(logs, [count, logs.size - count - 1])
+        # A pair that is chosen twice counts twice.
+        chosen = np.concatenate([order[:count], order[logs.size - count :]])
+        first, second, length = (
+            np.concatenate([near, far[chosen]]) for near, far in zip(self.close, measured, strict=True)
+        )
+        return first, second, length
 
 
 def _range(logs: Floats) -> float:
@@ -205,42 +195,39 @@ def _range(logs: Floats) -> float:
 
 def _fault(logs: Floats) -> float:
     """What drawings are chosen by: logarithm of the worst distortion, and the average beside it."""
+    return _range(logs) + _average(logs)
+
+
+def _average(logs: Floats) -> float:
+    """Average distortion beside the median ratio; what is more than twice too far counts as that."""
     if not logs.size:
         return 0.0
-    off = np.minimum(np.abs(np.expm1(np.clip(logs - np.median(logs), -50.0, 50.0))), 1.0)
-    return _range(logs) + float(np.mean(off))
-
-
-def largest_radius(tree: CentredTree) -> float:
-    """How far out the farthest node of a tree may be."""
-    longest = float(tree.length.max() / tree.depth.max())
-    return min(LARGEST_RADIUS, LARGEST_KEY / (1.0 + 2.0 * longest))
-
-
-def _first_plans(large: bool, largest: float) -> list[Plan]:
-    """Plans of every radius and shape."""
-    shapes = [(0.2, True, 0.9), (1.0, True, 0.9)]
-    if large:
-        found = [(radius, shape) for radius in RADII_WHEN_LARGE for shape in shapes]
-        found += [(radius, EVEN) for radius in EVEN_RADII_WHEN_LARGE]
-    else:
-        found = [(radius, shape) for radius in RADII for shape in ((0.0, False, 0.9), *shapes, EVEN)]
-    return [Plan(min(radius, largest), *shape) for radius, shape in found]
+    middle = float(np.median(logs))
+    return float(np.mean(np.abs(np.expm1(np.clip(logs - middle, -50.0, 0.7))))) if math.isfinite(middle) else 1.0
 
 
 def _best_plans(board: _Board) -> tuple[list[Plan], int]:
     """Plans by their distortion, one for each radius and straightness, the best first; how many were tried."""
     large = board.tree.nodes > LARGE
-    found = [(_fault(board.logs(board.place(plan))), plan) for plan in _first_plans(large, largest_radius(board.tree))]
+
+    def judged(plan: Plan) -> tuple[float, float, Plan]:
+        logs = board.logs(board.place(plan))
+        return _fault(logs), _average(logs), plan
+
+    found = [judged(plan) for plan in first_plans(large, largest_radius(board.tree))]
     best = min(found, key=lambda one: one[0])
     if not large:
-        radius = best[1].radius
-        closer = [Plan(radius, straight, True, least) for straight in STRAIGHT for least in ACCEPTABLE]
-        found += [(_fault(board.logs(board.place(plan))), plan) for plan in closer]
-    plans: dict[tuple[float, float], Plan] = {}
-    for _, plan in sorted(found, key=lambda one: one[0]):
-        plans.setdefault((plan.radius, plan.straight), plan)
-    return list(plans.values()), len(found)
+        radius = best[2].radius
+        found += [judged(plan) for plan in plans_of_radius(radius)]
+    plans: dict[tuple[float, float, bool], Plan] = {}
+    for _, _, plan in sorted(found, key=lambda one: one[0]):
+        plans.setdefault((plan.radius, plan.straight, plan.firm), plan)
+    best_plans = list(plans.values())
+    # What is worst a descent mends sooner than the average, so one of the starts is that of the least average.
+    even = min((one for one in found if one[2] in best_plans), key=lambda one: one[1])[2]
+    if even not in best_plans[:STARTS]:
+        best_plans.insert(STARTS - 1, even)
+    return best_plans, len(found)
 
 
 def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan: Plan | None = None) -> Drawing:
@@ -311,7 +298,7 @@ def _resolved(board: _Board, points: Floats, plan: Plan) -> float:
     if not low.size:
         return 1.0
     logs = np.empty(low.size)
-    to_scale.log_ratios(points, low, tree.parent[low].astype(np.int64), tree.length[low], logs)
+    ratios.log_ratios(points, low, tree.parent[low].astype(np.int64), tree.length[low], logs)
     off = logs - math.log(plan.radius / board.depth)
     return float(np.mean(np.abs(off) < math.log(1.5)))
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..engine.cpu import to_scale
+from ..engine.cpu import ratios
 from ..types import Floats, Ints
 
 __all__ = ["even_out", "spread"]
@@ -26,7 +26,7 @@ class _Nodes:
     def step(self, first: Ints, second: Ints, target: Floats, grow: Floats, rate: float) -> None:
         """Move all nodes so that the pairs grow, by `rate` times their reach at most."""
         force = np.zeros_like(self._mean)
-        to_scale.pull(self.points, first, second, target, grow, force)
+        ratios.pull(self.points, first, second, target, grow, force)
         force *= self._reach
         self._steps += 1
         self._mean += 0.1 * (force - self._mean)
@@ -35,7 +35,7 @@ class _Nodes:
         way = mean / np.sqrt(square + 1e-300)
         size = np.linalg.norm(way, axis=1, keepdims=True)
         way *= np.minimum(1.0, 1.0 / np.maximum(size, 1e-300))
-        to_scale.move(self.points, rate * self._reach * way, self._scratch)
+        ratios.move(self.points, rate * self._reach * way, self._scratch)
 
 
 def even_out(
@@ -63,9 +63,9 @@ def even_out(
     nodes = _Nodes(points, reach)
     logs, grow = np.empty(first.size), np.empty(first.size)
     for step in range(steps):
-        to_scale.log_ratios(nodes.points, first, second, target, logs)
+        ratios.log_ratios(nodes.points, first, second, target, logs)
         np.maximum(logs, -1e3, out=logs)
-        to_scale.to_the_middle(logs, float(np.median(logs)), 1.0, grow)
+        ratios.to_the_middle(logs, float(np.median(logs)), 1.0, grow)
         nodes.step(first, second, target, grow, rate[0] * (rate[1] / rate[0]) ** (step / steps))
     return nodes.points
 
@@ -99,7 +99,7 @@ def spread(
     logs, grow = np.empty(first.size), np.empty(first.size)
     least, scope = math.inf, 0.0
     for step in range(steps + 1):
-        to_scale.log_ratios(nodes.points, first, second, target, logs)
+        ratios.log_ratios(nodes.points, first, second, target, logs)
         low, high = float(logs.min()), float(logs.max())
         if not math.isfinite(low + high):
             low = float(logs[np.isfinite(logs)].min())
@@ -111,6 +111,6 @@ def spread(
         scope = scope or max(high - low, SMALLEST_SCOPE)
         share = step / steps
         sharp = sharpness[0] * (sharpness[1] / sharpness[0]) ** share / scope
-        to_scale.to_the_ends(logs, sharp, low, high, grow)
+        ratios.to_the_ends(logs, sharp, low, high, grow)
         nodes.step(first, second, target, grow, rate[0] * (rate[1] / rate[0]) ** share * min(scope, LARGEST_SCOPE))
     return best

@@ -1,4 +1,4 @@
-"""Trees drawn to scale in the half-space, and how far distances are off the paths: loops of `methods.distances`.
+"""Trees drawn to scale in the half-space: a loop of `methods.distances`.
 
 Points are float64 (terms, n, d), the height last: see `geometry.half_space`.
 """
@@ -10,13 +10,11 @@ import math
 import numpy as np
 
 from .compiler import compiled
-from .half_space import direction_to, ground_gap, put
+from .half_space import direction_to, put
+from .ratios import distance
 
 # Beyond such a ratio of heights the way back is straight up to the last digit.
 STEEP = 1e12
-# Gaps that are so large beside the heights that their squares leave float64 are taken this many times.
-FAR_OUT = 2.0**-500
-LOG_OF_FAR_OUT = -500.0 * math.log(2.0)
 # Ways that are tried for a child: so many angles beside each axis.
 ANGLES = 6
 # Where so little is below a node that digits need not be saved, it may go any way.
@@ -41,6 +39,7 @@ def place(
     fan_ptr,
     fan,
     straight,
+    firm,
     thrifty,
     acceptable,
     noise,
@@ -61,6 +60,7 @@ def place(
     fan_ptr, fan : int64 (m+1,) and float64 (r, d), directions for many children; those for k of them begin at k + 1
     thrifty : whether to go on with a coordinate as long as it has digits, instead of taking the next
     straight : the first child bends by so much less than the others, 0 to 1
+    firm : whether a main child with much below it keeps its direction, so that it uses up no digits
     acceptable : a child looks for another direction where the least of its distances over paths is below this
     noise : float64 (attempts, d), small changes to try
     points : float64 (terms, n, d), changed in place
@@ -95,20 +95,22 @@ def place(
         for j in range(count):
             child = child_idx[first + j] if above >= 0 or j == 0 else child_idx[first + j + 1]
             _way(j, count, back, axes, sign, straight, fan_ptr, fan, normal, way)
+            flat = below[child] < NEARLY_FLAT
             # Of more children than are looked at, some would choose the same way.
-            if count < near.shape[1]:
+            if count < near.shape[1] and (j > 0 or flat or not firm):
                 _improve(
                     points,
                     node,
                     child,
-                    length[child],
+                    length,
+                    child_idx[first:last],
                     near[child],
                     far[child],
                     scale,
                     placed,
                     back,
                     axes[:usable],
-                    below[child] < NEARLY_FLAT,
+                    flat,
                     acceptable,
                     noise,
                     tried,
@@ -121,12 +123,31 @@ def place(
 
 @compiled
 def _improve(
-    points, node, child, length, near, far, scale, placed, back, axes, freely, acceptable, noise, tried, scratch, way
+    points,
+    node,
+    child,
+    lengths,
+    siblings,
+    near,
+    far,
+    scale,
+    placed,
+    back,
+    axes,
+    freely,
+    acceptable,
+    noise,
+    tried,
+    scratch,
+    way,
 ):
-    """Change the `way` of a child to another one if its distances to the nodes nearest by paths are better there."""
-    dim = way.size
+    """Change the `way` of a child to another one if its distances to the nodes nearest by paths are better there.
+
+    Its siblings count as well: they may be farther than all that are near, and would go the same way.
+    """
+    dim, length = way.size, lengths[child]
     put(points, node, way, length, child, scratch)
-    best = _least_ratio(points, child, near, far, scale, placed, -1.0) + BONUS
+    best = _least_ratio(points, child, near, far, scale, placed, lengths, siblings, -1.0) + BONUS
     if best >= acceptable:
         return
     steps = ANGLES if dim > 2 else 6 * ANGLES
@@ -137,7 +158,7 @@ def _improve(
                 for k in range(dim):
                     tried[k] = -math.cos(turn) * back[k] + math.sin(turn) * axes[row, k]
                 put(points, node, tried, length, child, scratch)
-                found = _least_ratio(points, child, near, far, scale, placed, best)
+                found = _least_ratio(points, child, near, far, scale, placed, lengths, siblings, best)
                 if found > best:
                     best = found
                     way[:] = tried
@@ -157,15 +178,15 @@ def _improve(
         for k in range(dim):
             tried[k] /= math.sqrt(norm)
         put(points, node, tried, length, child, scratch)
-        found = _least_ratio(points, child, near, far, scale, placed, best)
+        found = _least_ratio(points, child, near, far, scale, placed, lengths, siblings, best)
         if found > best:
             best = found
             way[:] = tried
 
 
 @compiled
-def _least_ratio(points, node, near, far, scale, placed, enough):
-    """Smallest distance over path from a node to those of `near` that are placed, or one that is not `enough`."""
+def _least_ratio(points, node, near, far, scale, placed, lengths, siblings, enough):
+    """Smallest distance over path from a node to those placed of `near` and of its siblings, or one not `enough`."""
     least = 1.0
     for i in range(near.size):
         other = near[i]
@@ -173,7 +194,13 @@ def _least_ratio(points, node, near, far, scale, placed, enough):
             break
         if not placed[other] or other == node:
             continue
-        least = min(least, _distance(points, node, other) / (scale * far[i]))
+        least = min(least, distance(points, node, other) / (scale * far[i]))
+        if least <= enough:
+            return least
+    for other in siblings:
+        if not placed[other] or other == node:
+            continue
+        least = min(least, distance(points, node, other) / (lengths[node] + lengths[other]))
         if least <= enough:
             break
     return least
@@ -285,99 +312,3 @@ def _way(j, count, back, axes, sign, straight, fan_ptr, fan, normal, way):
     factor = 2.0 * across / square if square > 0.0 else 0.0
     for k in range(dim):
         way[k] = fan[begin + 1 + j, k] - factor * normal[k]
-
-
-@compiled
-def log_ratios(points, first, second, target, out):
-    """log(distance / target) of pairs, `out` (m,); -inf where two points coincide."""
-    for i in range(first.size):
-        out[i] = math.log(_distance(points, first[i], second[i]) / target[i])
-
-
-@compiled
-def _distance(points, a, b):
-    """Distance of two nodes. Gaps are taken beside the heights: their squares might leave float64."""
-    dim = points.shape[2]
-    beside = 1.0 / (math.sqrt(points[0, a, dim - 1]) * math.sqrt(points[0, b, dim - 1]))
-    square = 0.0
-    for k in range(dim):
-        gap = beside * ground_gap(points, a, points, b, k)
-        square += gap * gap
-    if square < math.inf:
-        return 2.0 * math.asinh(0.5 * math.sqrt(square))
-    square = 0.0
-    for k in range(dim):
-        gap = FAR_OUT * beside * ground_gap(points, a, points, b, k)
-        square += gap * gap
-    return math.log(square) - 2.0 * LOG_OF_FAR_OUT
-
-
-@compiled
-def to_the_ends(logs, sharpness, low, high, grow):
-    """How much pairs should grow, `grow` (m,), so that the extreme of their `logs` come together.
-
-    By exp(sharpness (low - log ratio)), and shrink by exp(sharpness (log ratio - high)); 0 far from either end.
-    """
-    negligible = math.log(1e-4) / sharpness
-    for i in range(logs.size):
-        if low - logs[i] < negligible and logs[i] - high < negligible:
-            grow[i] = 0.0
-        else:
-            grow[i] = math.exp(sharpness * (low - logs[i])) - math.exp(sharpness * (logs[i] - high))
-
-
-@compiled
-def to_the_middle(logs, middle, scope, grow):
-    """How much pairs should grow, `grow` (m,), so that all of their `logs` come to `middle`: as they are off it.
-
-    What is off by more than `scope` counts as that, so that a few do not outweigh all others.
-    """
-    for i in range(logs.size):
-        grow[i] = max(-1.0, min(1.0, (middle - logs[i]) / scope))
-
-
-@compiled
-def pull(points, first, second, target, grow, force):
-    """Add to `force` (n, d) how each node should move, in its own frame, so that distances over targets grow.
-
-    With y the gap on the ground over the root of both heights, and r the ratio of the heights, the other node is seen
-    in the direction (2 y sqrt r, |y|² + 1/r - r).
-    """
-    last = points.shape[2] - 1
-    gap = np.empty(last)
-    for i in range(first.size):
-        if grow[i] == 0.0:
-            continue
-        a, b = first[i], second[i]
-        own, other = points[0, a, last], points[0, b, last]
-        beside = 1.0 / (math.sqrt(own) * math.sqrt(other))
-        square = 0.0
-        for k in range(last):
-            gap[k] = beside * ground_gap(points, b, points, a, k)
-            square += gap[k] * gap[k]
-        up = (other - own) * beside * ((other + own) * beside)
-        root = math.sqrt(own / other)
-        for node, slope, height in ((a, 2.0 * root, square + up), (b, -2.0 / root, square - up)):
-            size = math.hypot(slope * math.sqrt(square), height)
-            # What is so far that float64 does not hold the square of it has no part in a step.
-            if 0.0 < size < math.inf:
-                push = grow[i] / target[i] / size
-                for k in range(last):
-                    force[node, k] -= push * slope * gap[k]
-                force[node, last] -= push * height
-
-
-@compiled
-def move(points, step, scratch):
-    """Move every node by a step (n, d) in its own frame."""
-    dim = points.shape[2]
-    way = np.empty(dim)
-    for node in range(step.shape[0]):
-        size = 0.0
-        for k in range(dim):
-            size += step[node, k] * step[node, k]
-        size = math.sqrt(size)
-        if size > 0.0:
-            for k in range(dim):
-                way[k] = step[node, k] / size
-            put(points, node, way, size, node, scratch)
