@@ -286,3 +286,19 @@ def test_spearman_is_one_where_order_is_kept_and_counts_ties_evenly():
     made = treeball.fit(tree(list(range(9))), objective="distances", dim=2)
     assert distortion(made).spearman > 0.999
     assert math.isnan(distortion(treeball.fit(tree([0]), dim=2)).spearman)
+
+
+def test_the_drawing_does_not_depend_on_threads_and_they_are_those_that_were_asked_for(monkeypatch):
+    asked = []
+
+    def counted(work, parts, threads):
+        asked.append(threads)
+        for part in parts:
+            work(part)
+
+    monkeypatch.setattr(distances, "in_threads", counted)
+    hierarchy = coalescent(40, 3)
+    alone = treeball.fit(hierarchy, dim=4, objective="distances", threads=1).vectors
+    monkeypatch.undo()
+    assert asked == [1]
+    np.testing.assert_array_equal(alone, treeball.fit(hierarchy, dim=4, objective="distances", threads=2).vectors)

@@ -230,7 +230,9 @@ def _best_plans(board: _Board) -> tuple[list[Plan], int]:
     return best_plans, len(found)
 
 
-def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan: Plan | None = None) -> Drawing:
+def draw(
+    hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan: Plan | None = None, threads: int = 0
+) -> Drawing:
     """Draw a hierarchy to scale; of a DAG, the tree of shortest paths from its middle, judged by all shortest paths.
 
     Parameters
@@ -245,6 +247,8 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
         Chooses the pairs by which drawings of large trees are judged.
     plan
         Take this one, and move nothing afterwards; by default the best of some.
+    threads
+        How many descents run at once; 0 for one a core. The drawing does not depend on it.
     """
     board = _Board(hierarchy, dim, terms, seed)
     shared = int(hierarchy.n_nodes - board.tree.nodes)
@@ -258,7 +262,7 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
         plan, points = plans[0], board.place(plans[0])
         steps = min(STEPS, EFFORT // max(1, board.close[0].size))
         if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
-            plan, points = _best_descent(board, plans[:STARTS], points, steps)
+            plan, points = _best_descent(board, plans[:STARTS], points, steps, thread_count(threads))
     else:
         points = board.place(plan)
     logs = board.logs(points, everything=True)
@@ -274,7 +278,7 @@ def draw(hierarchy: Hierarchy, dim: int, *, terms: int = 1, seed: int = 0, plan:
     )
 
 
-def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int) -> tuple[Plan, Floats]:
+def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int, threads: int) -> tuple[Plan, Floats]:
     """The best plan, and the best of its points and of what descents from some plans end at."""
     ways = [(plan, evenly) for plan in plans for evenly in (False, True)]
     ends: list[tuple[float, Floats] | None] = [None] * len(ways)
@@ -284,7 +288,7 @@ def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int) 
         moved = board.moved(board.place(plan), steps, evenly=evenly)
         ends[which] = (_fault(board.logs(moved, everything=True)), moved)
 
-    in_threads(work, range(len(ways)), thread_count(0))
+    in_threads(work, range(len(ways)), threads)
     found = [(plans[0], (_fault(board.logs(points, everything=True)), points))]
     found += [(plan, end) for (plan, _), end in zip(ways, ends, strict=True) if end is not None]
     plan, (_, moved) = min(found, key=lambda one: one[1][0])
@@ -309,6 +313,6 @@ def run_to_scale(run: Run, *, one_plan: bool = False) -> None:
     terms = settings.precision
     radius = getattr(settings, "max_radius", 30.0) if terms == 1 else carried_radius(terms)
     plan = Plan(radius, 0.0, False, -1.0) if one_plan else None
-    drawing = draw(run.hierarchy, settings.dim, terms=terms, seed=settings.seed, plan=plan)
+    drawing = draw(run.hierarchy, settings.dim, terms=terms, seed=settings.seed, plan=plan, threads=settings.threads)
     run.take_construction(drawing.points if terms > 1 else drawing.points[0])
     run.note(drawing.note, drawing=drawing.to_dict())
