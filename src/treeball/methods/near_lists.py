@@ -18,13 +18,15 @@ __all__ = ["NEAREST", "nearest_non_positives", "non_positives_near", "refresh_ev
 
 # Nearest nodes that are listed for every node, and nodes at a time, on the processor and on a card.
 NEAREST, BLOCK, CARD_BLOCK = 50, 1_000, 1 << 18
-# The epochs after which the lists are made anew; in larger hierarchies, where that takes longer than the steps, later.
-REFRESH, REFRESH_LARGE, LARGE = 10, 20, 20_000
+# The epochs after which the lists are made anew; in larger hierarchies, where that takes longer than the steps, later:
+# up to so many nodes, and beyond. Each is a multiple of the one before.
+REFRESH = 10
+REFRESH_UP_TO = {20_000: REFRESH, 200_000: 20, np.inf: 40}
 
 
 def refresh_every(n_nodes: int) -> int:
     """Epochs after which the lists of a hierarchy are made anew."""
-    return REFRESH if n_nodes <= LARGE else REFRESH_LARGE
+    return next(epochs for most, epochs in REFRESH_UP_TO.items() if n_nodes <= most)
 
 
 def non_positives_near(descent: Descent, objective: Objective) -> Codes:

@@ -101,12 +101,12 @@ class SoftmaxDescent(Descent):
         self._refresh = refresh_every(hierarchy.n_nodes)
 
     def resumes_at(self, epoch: int) -> bool:
-        """Only where Adam begins anew."""
-        return epoch % RESTART == 0
+        """Only where Adam begins anew, and the lists of nearest nodes are due."""
+        return epoch % RESTART == 0 and epoch % self._refresh == 0
 
     def epochs_per_call(self, epoch: int) -> int:
-        """Epochs from this one on until the lists of nearest nodes are due."""
-        return self._refresh - epoch % self._refresh
+        """Epochs from this one on until the lists of nearest nodes are due, or Adam begins anew."""
+        return min(self._refresh - epoch % self._refresh, RESTART - epoch % RESTART)
 
     def train(self, first_epoch: int, steps: Floats) -> Trained:
         """By :meth:`treeball.engine.Engine.descend_softmax`."""
@@ -140,7 +140,11 @@ class SoftmaxDescent(Descent):
 
     def sharpness(self, epochs: NDArray[np.signedinteger]) -> Floats:
         """The factor on distances in some epochs."""
-        return np.asarray(self.first_sharpness * RISE ** self.risen(epochs))
+        risen = self.risen(epochs)
+        found = np.asarray(self.first_sharpness * RISE**risen)
+        # While it rises it may as well be a whole number, where powers of all pairs are products then.
+        whole = self.engine.compares_all(*self.vectors.shape)
+        return np.where(risen > 0.0, np.rint(found), found) if whole else found
 
     def steps(self, first_epoch: int, count: int) -> Floats:
         """Lengths of the steps in some epochs: by the root of the sharpness, and to rest in the last ones."""

@@ -11,8 +11,8 @@ When that is known, the pull of a pair is the same seen from both its ends but f
 
     sum_v (exp(L(u) - k d) + exp(L(v) - k d)) (s u + a (u - v)) / (a b sqrt(q (1 + q)))
 
-with the letters of `geometry.poincare`. All is float64, but for the first guess of a reciprocal. Exponents are to the
-base 2: `k`, shifts and levels are given so.
+with the letters of `geometry.poincare`. All is float64, but for the first guess of a reciprocal and of a root. Shifts
+and levels are exponents to the base 2. Where k is a whole number, exp(-k d) is a product of a few powers of exp(-d).
 
 Nodes lie in blocks of BLOCK in a table (blocks, DIM + 2, BLOCK): coordinates, then 1 / (1 - |x|²), then the shift
 or the level of each. A mark of a pair of blocks says that all of it counts (`PLAIN`), that bits say who is left out
@@ -24,7 +24,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .powers import log2, power_of_2
+from .powers import inverse_root, log2, power_of_2, reciprocal, whole_power
 
 __all__ = ["BLOCK", "COINCIDENT", "FAR", "LEAST", "MASKED", "PLAIN", "TOTAL", "add_up", "pull_all"]
 
@@ -59,16 +59,33 @@ def _gaps(u, place, DIM: tl.constexpr):
 
 
 @triton.jit
+def _shrunk(q, k, whole, scale, WHOLE_BITS: tl.constexpr):
+    """2^scale exp(-k d) and 1 / sqrt(q (1 + q)), of a key q: by logarithm and power, or by products.
+
+    By products the power is the `whole` number k, of WHOLE_BITS bits, and `scale` is the k-th root of 2^scale.
+    """
+    t = q * q + q
+    if WHOLE_BITS > 0:
+        root = inverse_root(t)
+        shrunk = whole_power(scale * reciprocal(1.0 + 2.0 * (q + t * root)), whole, WHOLE_BITS)
+    else:
+        root = tl.rsqrt(t)
+        shrunk = power_of_2(scale - k * log2(1.0 + 2.0 * (q + t * root)))
+    return shrunk, root
+
+
+@triton.jit
 def _is_left_out(bits, words, row, column):
     """Whether v (column) is left out for u (row); a tile."""
     word = tl.load(bits + row.to(tl.int64) * words + (column >> 5))
     return ((word >> (column & 31)) & 1) != 0
 
 
-@triton.jit(do_not_specialize=["words", "blocks", "share"])
+@triton.jit(do_not_specialize=["words", "blocks", "share", "whole"])
 def add_up(
-    table, bits, marks, numbers, out, words, blocks, share,
+    table, bits, marks, numbers, out, words, blocks, share, whole,
     DIM: tl.constexpr, ROWS: tl.constexpr, COLS: tl.constexpr, AHEAD: tl.constexpr, WANTED: tl.constexpr,
+    WHOLE_BITS: tl.constexpr,
 ):  # fmt: skip
     """For every u the sum Z, or the least q, over the v that are not left out.
 
@@ -79,16 +96,18 @@ def add_up(
     bits : int32 (blocks * BLOCK, words)
         Who is left out: bit v of row u.
     marks : int8 (blocks, blocks)
-    numbers : float64 (1,)
-        k.
+    numbers : float64 (2,)
+        k and, where powers are products, the scale.
     out : float64 (parts, blocks * BLOCK), out
         A part of the blocks each, `share` of them.
+    whole, WHOLE_BITS
+        See `_shrunk`; by products the terms are not shifted, but scaled, all alike.
     """
     owned, part = tl.program_id(0), tl.program_id(1)
     row = owned * ROWS + tl.arange(0, ROWS)
     u, own = _own(table, row, DIM)
     inverse, shift = tl.load(own + DIM * BLOCK), tl.load(own + (DIM + 1) * BLOCK)
-    k = tl.load(numbers)
+    k, scale = tl.load(numbers), tl.load(numbers + 1)
     mark_row = marks + owned * ROWS // BLOCK * blocks
     if WANTED == LEAST:  # noqa: SIM108 - of an expression both sides would be computed
         found = tl.full((ROWS, COLS), float("inf"), tl.float64)
@@ -109,20 +128,20 @@ def add_up(
                             q = tl.where(_is_left_out(bits, words, row[:, None], column[None, :]), float("inf"), q)
                         found = tl.minimum(found, q)
                     else:
-                        t = q * q + q
-                        term = power_of_2(shift[:, None] - k * log2(1.0 + 2.0 * (q + t * tl.rsqrt(t))))
+                        term, _ = _shrunk(q, k, whole, scale if WHOLE_BITS > 0 else shift[:, None], WHOLE_BITS)
                         if mark == MASKED:
                             column = block * BLOCK + lane
                             term = tl.where(_is_left_out(bits, words, row[:, None], column[None, :]), 0.0, term)
                         found += term
-    whole = tl.min(found, axis=1) if WANTED == LEAST else tl.sum(found, axis=1)
-    tl.store(out + part.to(tl.int64) * blocks * BLOCK + row, whole)
+    result = tl.min(found, axis=1) if WANTED == LEAST else tl.sum(found, axis=1)
+    tl.store(out + part.to(tl.int64) * blocks * BLOCK + row, result)
 
 
-@triton.jit(do_not_specialize=["words", "blocks", "share"])
+@triton.jit(do_not_specialize=["words", "blocks", "share", "whole"])
 def pull_all(
-    table, bits, marks, numbers, out, words, blocks, share,
+    table, bits, marks, numbers, out, words, blocks, share, whole,
     DIM: tl.constexpr, ROWS: tl.constexpr, COLS: tl.constexpr, AHEAD: tl.constexpr, ONE: tl.constexpr,
+    WHOLE_BITS: tl.constexpr,
 ):  # fmt: skip
     """For every u the sums over v of weight * (u - v), and of weight * s.
 
@@ -133,7 +152,7 @@ def pull_all(
     marks
         As in `add_up`; a pair of blocks is masked where u leaves out v or v leaves out u.
     numbers : float64 (2,)
-        k and middle.
+        k and middle, or the scale where powers are products.
     out : float64 (parts, DIM + 1, blocks * BLOCK), out
     """
     owned, part = tl.program_id(0), tl.program_id(1)
@@ -156,11 +175,9 @@ def pull_all(
                     gaps, s = _gaps(u, place, DIM)
                     both = inverse[:, None] * tl.load(place + DIM * BLOCK)[None, :]
                     q = s * both + COINCIDENT
-                    t = q * q + q
-                    root = tl.rsqrt(t)
-                    exponent = -k * log2(1.0 + 2.0 * (q + t * root))
                     other = tl.load(place + (DIM + 1) * BLOCK)
                     if ONE:
+                        shrunk, root = _shrunk(q, k, whole, middle, WHOLE_BITS)
                         # Many pairs are far: their weights are products of a small and a large number.
                         weight = level[:, None] + other[None, :]
                         if mark == MASKED:
@@ -172,8 +189,11 @@ def pull_all(
                                 _is_left_out(bits, words, column[None, :], row[:, None]), 0.0, other[None, :]
                             )
                             weight = mine + its
-                        weight *= power_of_2(middle + exponent)
+                        weight *= shrunk
                     else:
+                        t = q * q + q
+                        root = tl.rsqrt(t)
+                        exponent = -k * log2(1.0 + 2.0 * (q + t * root))
                         mine, its = power_of_2(level[:, None] + exponent), power_of_2(other[None, :] + exponent)
                         weight = mine + its
                         if mark == MASKED:

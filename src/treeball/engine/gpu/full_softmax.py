@@ -22,6 +22,8 @@ __all__ = ["AllPairs", "Gradient", "Shape", "Shapes"]
 _BLOCK = BLOCK.value
 # Half the range of exponents, to the base 2, for which one power a pair will do.
 _WIDEST = 900.0
+# Up to this distance what a power is a product of is held by float32 as well.
+_FARTHEST = 40.0
 # So many programs for each processor fill a card.
 _PROGRAMS_PER_PROCESSOR = 8
 # The share of a sum that may be left out.
@@ -51,7 +53,25 @@ class Shapes(NamedTuple):
         """What is fastest for a dimension, on a card, and where an interpreter takes its time for every operation."""
         if device.type != "cuda":
             return cls(Shape(_BLOCK, _BLOCK, 1, 4), Shape(_BLOCK, _BLOCK, 1, 4))
-        return cls(Shape(64, 4, 1, 2), Shape(128, 2, 1 if dim <= 12 else 2, 4))
+        return cls(Shape(64, 4, 2, 2), Shape(128, 2, 2 if dim <= 12 else 1, 4))
+
+
+class Power(NamedTuple):
+    """How exp(-k d) is computed: if once a pair, scaled alike for all; and by products for k of so many bits, or 0."""
+
+    one: bool
+    whole_bits: int
+
+    @classmethod
+    def of(cls, sharpness: float, reach: float) -> Power:
+        """What is fastest for k and up to a distance."""
+        one = sharpness * reach * _BITS < 2.0 * _WIDEST
+        by_products = one and reach < _FARTHEST and sharpness == int(sharpness)
+        return cls(one, int(sharpness).bit_length() if by_products else 0)
+
+    def scale(self, exponent: torch.Tensor, sharpness: float) -> torch.Tensor:
+        """What multiplies exp(-k d) by 2^exponent, as the kernels take it."""
+        return torch.exp2(exponent / sharpness) if self.whole_bits else exponent
 
 
 class AllPairs:
@@ -131,19 +151,17 @@ class Gradient:
         # For so many steps all pairs of blocks are taken to count.
         self._all_count = 0
 
-    @staticmethod
-    def one_power(widest: float) -> bool:
-        """Whether one power a pair will do where exponents to the base e differ by so much."""
-        return widest * _BITS < 2.0 * _WIDEST
-
     def __call__(
-        self, vectors: torch.Tensor, sharpness: float, forgiveness: float, one_power: bool
+        self, vectors: torch.Tensor, sharpness: float, forgiveness: float, reach: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss of every node (n,) and gradient (n, d) in frames, of vectors in the order of the pairs."""
-        pairs, n = self.pairs, self.pairs.n
+        """Loss of every node (n,) and gradient (n, d) in frames, of vectors in the order of the pairs.
+
+        No two of them are farther apart than `reach`.
+        """
+        pairs, n, power = self.pairs, self.pairs.n, Power.of(sharpness, reach)
         rim = 1.0 - vectors.square().sum(dim=1)
         table = self._table(vectors, rim)
-        bits = self._log2_sums(table, sharpness)
+        bits = self._log2_sums(table, sharpness, power)
         head, tail, a, b = vectors[pairs.head], vectors[pairs.tail], rim[pairs.head], rim[pairs.tail]
         gap = head - tail
         s = gap.square().sum(dim=1)
@@ -161,7 +179,7 @@ class Gradient:
         level = torch.log2(pairs.by_head(share[:, None])[:, 0] * scale) - bits
         level[pairs.n_heads :] = -math.inf
         level = torch.where(torch.isinf(bits), -math.inf, level)
-        sums = self._pulls(table, level, sharpness, one_power)
+        sums = self._pulls(table, level, sharpness, power)
         gradient -= sums[self.dim, :n, None] * vectors + rim[:, None] * sums[: self.dim, :n].T
         return loss, gradient
 
@@ -175,26 +193,33 @@ class Gradient:
         return rows.view(self.dim + 2, -1, _BLOCK).transpose(0, 1).contiguous()
 
     def _launch(
-        self, kernel: Any, shape: Shape, table: torch.Tensor, marks: torch.Tensor, numbers: list[Any], **kind: Any
+        self,
+        kernel: Any,
+        shape: Shape,
+        table: torch.Tensor,
+        marks: torch.Tensor,
+        sharpness: float,
+        scale: torch.Tensor | float,
+        **kind: Any,
     ) -> torch.Tensor:
         """What a kernel finds, summed over parts, (values, nodes); the least of them where that is wanted."""
         pairs, parts_share = self.pairs, self.pairs.parts(shape.rows)
         parts, share = parts_share
         values, width = (self.dim + 1 if kernel is pull_all else 1), pairs.blocks * _BLOCK
         out = torch.empty(parts, values, width, dtype=torch.float64, device=pairs.device)
-        given = torch.stack([torch.as_tensor(x, dtype=torch.float64, device=pairs.device) for x in numbers])
+        given = torch.stack([torch.as_tensor(x, dtype=torch.float64, device=pairs.device) for x in (sharpness, scale)])
         kernel[(width // shape.rows, parts)](
-            table, pairs.bits, marks, given, out, pairs.words, pairs.blocks, share, DIM=self.dim, ROWS=shape.rows,
-            COLS=shape.columns, AHEAD=shape.ahead, num_warps=shape.warps, **kind,
+            table, pairs.bits, marks, given, out, pairs.words, pairs.blocks, share, int(sharpness), DIM=self.dim,
+            ROWS=shape.rows, COLS=shape.columns, AHEAD=shape.ahead, num_warps=shape.warps, **kind,
         )  # fmt: skip
         return out.amin(dim=0) if kind.get("WANTED") is LEAST else out.sum(dim=0)
 
-    def _log2_sums(self, table: torch.Tensor, sharpness: float) -> torch.Tensor:
+    def _log2_sums(self, table: torch.Tensor, sharpness: float, power: Power) -> torch.Tensor:
         """log2 sum_v exp(-k d(u, v)) of every node (n,); -inf for who is compared with nobody."""
         pairs, shape, n = self.pairs, self.shapes.add_up, self.pairs.n
         marks = pairs.masked
         if self._level is None:
-            least = self._launch(add_up, shape, table, marks, [0.0], WANTED=LEAST)[0, :n]
+            least = self._launch(add_up, shape, table, marks, 0.0, 0.0, WANTED=LEAST, WHOLE_BITS=0)[0, :n]
             nearest = 2.0 * torch.asinh(torch.sqrt(least))
             self._level = torch.where(torch.isinf(nearest), 0.0, nearest)
         shift = sharpness * _BITS * self._level
@@ -203,8 +228,13 @@ class Gradient:
         padded[:n] = shift
         table[:, self.dim + 1] = padded.view(-1, _BLOCK)
         marks = torch.where(self.near, marks, FAR.value)
+        if power.whole_bits:
+            shift = (shift.amax() - _WIDEST).expand(n)
         # Distances are of log2 (z), so that k is a factor of them as it is.
-        total = self._launch(add_up, shape, table, marks, [sharpness], WANTED=TOTAL)[0, :n]
+        total = self._launch(
+            add_up, shape, table, marks, sharpness, power.scale(shift[0], sharpness), WANTED=TOTAL,
+            WHOLE_BITS=power.whole_bits,
+        )[0, :n]  # fmt: skip
         found = torch.log2(total) - shift
         self._level = torch.where(torch.isfinite(found), -found / (sharpness * _BITS), self._level)
         return found
@@ -226,13 +256,16 @@ class Gradient:
             self._all_count = _LOOK_AGAIN
         return near
 
-    def _pulls(self, table: torch.Tensor, level: torch.Tensor, sharpness: float, one_power: bool) -> torch.Tensor:
+    def _pulls(self, table: torch.Tensor, level: torch.Tensor, sharpness: float, power: Power) -> torch.Tensor:
         """Sums of `pull_all`, (d + 1, nodes)."""
         pairs = self.pairs
         middle = level.amax() - _WIDEST
         middle = torch.where(torch.isfinite(middle), middle, 0.0)
         padded = torch.full((pairs.blocks * _BLOCK,), -math.inf, dtype=torch.float64, device=pairs.device)
         padded[: pairs.n] = level
-        table[:, self.dim + 1] = (torch.exp2(padded - middle) if one_power else padded.clamp(min=-1e6)).view(-1, _BLOCK)
+        table[:, self.dim + 1] = (torch.exp2(padded - middle) if power.one else padded.clamp(min=-1e6)).view(-1, _BLOCK)
         marks = torch.where(self.near | self.near.T, pairs.masked_both, FAR.value)
-        return self._launch(pull_all, self.shapes.pull_all, table, marks, [sharpness, middle], ONE=one_power)
+        return self._launch(
+            pull_all, self.shapes.pull_all, table, marks, sharpness, power.scale(middle, sharpness), ONE=power.one,
+            WHOLE_BITS=power.whole_bits,
+        )  # fmt: skip

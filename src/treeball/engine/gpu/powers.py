@@ -1,7 +1,7 @@
-"""Logarithm and power to the base 2 in float64, for numbers that are neither special nor tiny.
+"""Logarithm, power and reciprocal in float64, for numbers that are neither special nor tiny.
 
 The ones of a library look out for infinities, denormals and the last bit, and fill half of a pass over all pairs. These
-are right to 3e-14, a power relative to itself, and a logarithm absolutely.
+are right to 3e-14, a power and a reciprocal relative to itself, and a logarithm absolutely.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-__all__ = ["log2", "power_of_2"]
+__all__ = ["inverse_root", "log2", "power_of_2", "reciprocal", "whole_power"]
 
 # The bits of sqrt(1/2), its low half zero: what is taken from a number leaves its exponent, and what is left a number
 # between sqrt(1/2) and sqrt(2).
@@ -44,18 +44,51 @@ def log2(z):
     bits = z.to(tl.int64, bitcast=True) - _MIDDLE
     exponent = ((bits >> 52) + _WHOLE_BITS).to(tl.float64, bitcast=True) - _WHOLE
     m = ((bits & _MANTISSA) + _MIDDLE).to(tl.float64, bitcast=True)
-    above = m + 1.0
-    # The reciprocal in float32, and one step of Newton's in float64.
-    short = ((above.to(tl.int64, bitcast=True) - _BIAS) >> 29).to(tl.int32).to(tl.float32, bitcast=True)
-    rough = 1.0 / short
-    inverse = ((rough.to(tl.int32, bitcast=True).to(tl.int64) << 29) + _BIAS).to(tl.float64, bitcast=True)
-    inverse += inverse * (1.0 - above * inverse)
-    t = (m - 1.0) * inverse
+    t = (m - 1.0) * reciprocal(m + 1.0)
     t2 = t * t
     series = t2 * _ARTANH[5] + _ARTANH[4]
     for i in tl.static_range(4):
         series = series * t2 + _ARTANH[3 - i]
     return exponent + t * series
+
+
+@triton.jit
+def _short(z):
+    """z in float32, cut off: its exponent must be one of float32."""
+    return ((z.to(tl.int64, bitcast=True) - _BIAS) >> 29).to(tl.int32).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _long(z):
+    """A number of float32 in float64."""
+    return ((z.to(tl.int32, bitcast=True).to(tl.int64) << 29) + _BIAS).to(tl.float64, bitcast=True)
+
+
+@triton.jit
+def reciprocal(z):
+    """1 / z for z between 1e-37 and 1e37: in float32, and a step in float64 that leaves the cube of what is amiss."""
+    root = tl.rsqrt(_short(z))
+    inverse = _long(root * root)
+    amiss = 1.0 - z * inverse
+    return inverse + inverse * (amiss * amiss + amiss)
+
+
+@triton.jit
+def inverse_root(z):
+    """1 / sqrt(z) for z between 1e-37 and 1e37, right to 1e-13: in float32, and a step of Newton's in float64."""
+    root = tl.rsqrt(_short(z))
+    inverse, half = _long(root), _long(0.5 * root)
+    return inverse + half * (1.0 - z * inverse * inverse)
+
+
+@triton.jit
+def whole_power(base, k, BITS: tl.constexpr):
+    """base^k for a whole number k > 0 of so many bits, by products: a third of what a logarithm and a power take."""
+    found = base
+    for i in tl.static_range(1, BITS):
+        found = found * found
+        found *= tl.where((k >> (BITS - 1 - i)) & 1 != 0, base, 1.0)
+    return found
 
 
 @triton.jit

@@ -43,9 +43,7 @@ def by_all_pairs(pairs: AllPairs, vectors: Floats, steps: SoftmaxSteps) -> Gradi
 
     def gradient(points: torch.Tensor, step: int) -> Found:
         sharpness = float(steps.sharpness[step])
-        loss, found = gradient_of(
-            points, sharpness, float(steps.forgiveness[step]), gradient_of.one_power(sharpness * reach)
-        )
+        loss, found = gradient_of(points, sharpness, float(steps.forgiveness[step]), reach)
         wrong = ~torch.isfinite(loss)
         return Found(loss[: pairs.n_heads].sum(), torch.where(wrong.any(), wrong.to(torch.int8).argmax(), -1), found)
 
@@ -105,9 +103,10 @@ def descend(
     movers: Mask | None,
 ) -> Trained:
     """Take the steps, with nodes in `order` on the card; see :meth:`treeball.engine.Engine.descend_softmax`."""
-    order = np.arange(len(vectors)) if order is None else order
-    points, first, second = (torch.from_numpy(x[order]).to(device) for x in (vectors, *moments))
-    still = None if movers is None else torch.from_numpy(~movers[order]).to(device)
+    # Of all nodes as they are, nothing is gathered here.
+    rows = slice(None) if order is None else order
+    points, first, second = (torch.tensor(x[rows], device=device) for x in (vectors, *moments))
+    still = None if movers is None else torch.tensor(~movers[rows], device=device)
     squeeze = torch.from_numpy(steps.squeeze).to(device)
     losses = torch.zeros(steps.rates.size, dtype=torch.float64, device=device)
     failed = torch.full((steps.rates.size,), -1, dtype=torch.int64, device=device)
@@ -123,13 +122,14 @@ def descend(
         if squeeze.shape[1]:
             points[:, -squeeze.shape[1] :] *= squeeze[step]
     for there, here in ((points, vectors), (first, moments[0]), (second, moments[1])):
-        here[order] = there.cpu().numpy()
+        here[rows] = there.cpu().numpy()
     nodes = failed.tolist()
     number = next((i for i, node in enumerate(nodes) if node >= 0), -1)
+    node = nodes[number] if order is None else int(order[nodes[number]])
     return Trained(
         loss=float(losses[number]) / max(1, n_heads),
         clamped=int(clamped),
-        failed=(first_epoch + number, int(order[nodes[number]])) if number >= 0 else None,
+        failed=(first_epoch + number, node) if number >= 0 else None,
     )
 
 
