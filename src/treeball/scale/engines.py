@@ -1,4 +1,4 @@
-"""Who runs the branches: processes of this machine, or a Ray cluster. Both give the same bytes."""
+"""Who does the work on branches: processes of this machine, or a Ray cluster. Both give the same bytes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError, MissingExtraError, TreeballError
-from .shard import make_shard
 
-__all__ = ["Engine", "run_tasks"]
+__all__ = ["Engine", "Task", "Workers"]
 
 Engine = Literal["local", "ray"]
+Task = Callable[[str, int, dict[str, Any]], dict[str, Any]]
+"""Does one task of a folder, by the folder, the number of the task and settings; -> its record."""
 
 # A pool whose worker was killed is started again so often.
 _NEW_POOLS = 3
@@ -22,67 +23,89 @@ _NEW_POOLS = 3
 _RETRIES = 5
 
 
-def run_tasks(
-    folder: Path, tasks: list[int], settings: dict[str, Any], engine: Engine, workers: int, address: str | None
-) -> Iterator[dict[str, Any]]:
-    """Records of the branches, in the order in which they end."""
-    if engine == "ray":
-        yield from _on_ray(folder, tasks, settings, workers, address)
-    elif workers == 1 or len(tasks) <= 1:
-        for task in tasks:
-            yield make_shard(str(folder), task, settings)
-    else:
-        yield from _in_processes(folder, tasks, settings, workers)
+class Workers:
+    """Workers for several stages, which are started when the first tasks come and end with the `with` block."""
 
+    def __init__(self, folder: Path, engine: Engine, count: int, address: str | None) -> None:
+        self.folder, self.engine, self.count, self.address = folder, engine, count, address
+        self._pool: ProcessPoolExecutor | None = None
+        self._started_ray = False
 
-def _in_processes(folder: Path, tasks: list[int], settings: dict[str, Any], workers: int) -> Iterator[dict[str, Any]]:
-    waiting = list(tasks)
-    for attempt in range(_NEW_POOLS + 1):
-        pool = ProcessPoolExecutor(min(workers, len(waiting)), multiprocessing.get_context("spawn"))
-        running: dict[Future[dict[str, Any]], int] = {}
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end_pool()
+        if self._started_ray:
+            import ray
+
+            ray.shutdown()
+
+    def run(self, work: Task, tasks: list[int], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Records of the tasks, in the order in which they end."""
+        if self.engine == "ray":
+            yield from self._on_ray(work, tasks, settings)
+        elif self.count == 1 or len(tasks) <= 1:
+            for task in tasks:
+                yield work(str(self.folder), task, settings)
+        else:
+            yield from self._in_processes(work, tasks, settings)
+
+    def _end_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    def _in_processes(self, work: Task, tasks: list[int], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        waiting = list(tasks)
+        for attempt in range(_NEW_POOLS + 1):
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(
+                    min(self.count, len(waiting)), multiprocessing.get_context("spawn")
+                )
+            running: dict[Future[dict[str, Any]], int] = {}
+            ended = False
+            try:
+                while waiting or running:
+                    while waiting and len(running) < 2 * self.count:
+                        task = waiting.pop(0)
+                        running[self._pool.submit(work, str(self.folder), task, settings)] = task
+                    done, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        record = future.result()
+                        del running[future]
+                        yield record
+                ended = True
+                return
+            except BrokenProcessPool:
+                waiting = sorted({*waiting, *running.values()})
+                if attempt == _NEW_POOLS:
+                    raise TreeballError(
+                        f"workers were killed {_NEW_POOLS + 1} times, most likely for lack of memory: "
+                        "what is done is kept; run the same command again with fewer --workers"
+                    ) from None
+            finally:
+                if not ended:
+                    self._end_pool()
+
+    def _on_ray(self, work: Task, tasks: list[int], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
         try:
-            while waiting or running:
-                while waiting and len(running) < 2 * workers:
-                    task = waiting.pop(0)
-                    running[pool.submit(make_shard, str(folder), task, settings)] = task
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    record = future.result()
-                    del running[future]
-                    yield record
-            return
-        except BrokenProcessPool:
-            waiting = sorted({*waiting, *running.values()})
-            if attempt == _NEW_POOLS:
-                raise TreeballError(
-                    f"workers were killed {_NEW_POOLS + 1} times, most likely for lack of memory: "
-                    "what is done is kept; run the same command again with fewer --workers"
+            import ray
+        except ImportError:
+            raise MissingExtraError("ray", "ray", "--engine ray") from None
+        if not ray.is_initialized():
+            try:
+                # One of its own where no address is given, also beside a cluster that runs on this machine.
+                own: dict[str, Any] = {"address": "local", "num_cpus": self.count, "include_dashboard": False}
+                options = {"address": self.address} if self.address else own
+                ray.init(log_to_driver=False, logging_level="error", configure_logging=False, **options)
+            except (ConnectionError, ValueError) as error:
+                raise InputError(
+                    f"there is no Ray cluster at {self.address!r}: {' '.join(str(error).split())[:120]}"
                 ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _on_ray(
-    folder: Path, tasks: list[int], settings: dict[str, Any], workers: int, address: str | None
-) -> Iterator[dict[str, Any]]:
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("ray", "ray", "--engine ray") from None
-    started = not ray.is_initialized()
-    if started:
-        try:
-            # One of its own where no address is given, also beside a cluster that runs on this machine.
-            own: dict[str, Any] = {"address": "local", "num_cpus": workers, "include_dashboard": False}
-            options = {"address": address} if address else own
-            ray.init(log_to_driver=False, logging_level="error", configure_logging=False, **options)
-        except (ConnectionError, ValueError) as error:
-            raise InputError(f"there is no Ray cluster at {address!r}: {' '.join(str(error).split())[:120]}") from None
-    try:
-        remote: Callable[..., Any] = ray.remote(num_cpus=1, max_retries=_RETRIES, retry_exceptions=False)(
-            make_shard
-        ).remote
-        pending = [remote(str(folder), task, settings) for task in tasks]
+            self._started_ray = True
+        remote: Callable[..., Any] = ray.remote(num_cpus=1, max_retries=_RETRIES, retry_exceptions=False)(work).remote
+        pending = [remote(str(self.folder), task, settings) for task in tasks]
         while pending:
             done, pending = ray.wait(pending, num_returns=1)
             for one in done:
@@ -93,6 +116,3 @@ def _on_ray(
                     if isinstance(cause, (TreeballError, OSError)):
                         raise cause from None
                     raise
-    finally:
-        if started:
-            ray.shutdown()

@@ -21,13 +21,15 @@ from ..types import Ints
 from ..workers import thread_count
 from .branch import place_branch, together
 from .couples import find_couples
-from .engines import Engine, run_tasks
+from .border_stage import BorderStage
+from .engines import Engine, Workers
 from .fans import Fans, make_fans
 from .intake import take_in
 from .layout import FORMAT, MANIFEST, read_json, save_array, write_json
 from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
-from .shard import boxes_path, is_done, record_path, shard_path
+from . import shard
+from .shard import boxes_path, is_done, shard_path
 from .source import Edges
 from .topology import lay_out
 from .trunk import Shape, Trunk, cuts_of
@@ -87,7 +89,7 @@ def fit_folder(
         )
     if kept:
         broken = [task for task in range(len(kept["cuts"]) - 1) if not is_done(folder, task, key)]
-        if not broken:
+        if not broken and "borders" in kept:
             tell(f"{folder} is done already: nothing was computed")
             return kept
     work = folder / "work"
@@ -105,20 +107,39 @@ def fit_folder(
         "several_parents": laid["other_edges"] > 0,
     }  # fmt: skip
     tasks = list(range(len(planned["cuts"]) - 1))
-    records: dict[int, dict[str, Any]] = {}
-    kept_shards = 0
-    for record in run_tasks(
-        folder, tasks, task_settings, settings.engine, thread_count(settings.workers), settings.address
-    ):
-        records[record["task"]] = record
-        kept_shards += bool(record.pop("kept", False))
-        if len(records) % max(1, len(tasks) // 20) == 0:
-            tell(f"{len(records):,} of {len(tasks):,} branches ({kept_shards:,} were there already)")
-    manifest = _manifest(settings, key, edges, laid, planned, [records[task] for task in tasks], folder)
+    threads = thread_count(settings.workers)
     # What was added to the folder later lies in shards of its own.
-    manifest |= {"added": kept["added"]} if "added" in kept else {}
+    more = {name: kept[name] for name in ("added", "removed") if name in kept}
+    with Workers(folder, settings.engine, threads, settings.address) as workers:
+        records = _place(workers, tasks, task_settings, tell)
+        manifest = _manifest(settings, key, edges, laid, planned, records, folder) | more
+        stage = BorderStage(folder, manifest, task_settings, records, workers, threads, tell)
+        counts = stage.run()
+    tell(_said(counts))
+    manifest = _manifest(settings, key, edges, laid, planned, records, folder) | {"borders": counts} | more
     write_json(folder / MANIFEST, manifest)
     return manifest
+
+
+def _place(
+    workers: Workers, tasks: list[int], settings: dict[str, Any], tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Records of the branches, which are placed where they have not been."""
+    records: dict[int, dict[str, Any]] = {}
+    kept = 0
+    for record in workers.run(shard.make_shard, tasks, settings):
+        records[record["task"]] = record
+        kept += bool(record.pop("kept", False))
+        if len(records) % max(1, len(tasks) // 20) == 0:
+            tell(f"{len(records):,} of {len(tasks):,} branches ({kept:,} were there already)")
+    return [records[task] for task in tasks]
+
+
+def _said(borders: dict[str, Any]) -> str:
+    return (
+        f"borders: {borders['nodes']:,} nodes checked, {borders['ill']:,} pairs ill, {borders['healed']:,} healed by "
+        f"moving {borders['moved']:,} nodes, {borders['left']:,} left"
+    )
 
 
 class _Stages:
@@ -280,8 +301,3 @@ def _require_ours(folder: Path) -> None:
         raise InputError(f"{str(folder)!r} has other files in it: give a new folder for the model")
     if not folder.parent.is_dir():
         raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(folder.parent)!r}; create it first")
-
-
-def records_of(folder: Path, tasks: int) -> list[dict[str, Any]]:
-    """Records of all branches."""
-    return [read_json(record_path(folder, task)) for task in range(tasks)]

@@ -33,16 +33,17 @@ def refuse_folder(path: Path, what: str, remedy: str) -> None:
 class ModelFolder:
     """A finished model folder.
 
-    Nodes are known by place: those of the construction from 0 on, and behind them those that were added.
+    Nodes are known by place: those of the construction from 0 on, and behind them those that were added. While it is
+    being made its manifest is given, as it is not there yet.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any] | None = None) -> None:
         self.path = Path(path)
-        if not (self.path / MANIFEST).is_file():
+        if manifest is None and not (self.path / MANIFEST).is_file():
             raise InputError(
                 f"{str(path)!r} is no finished model folder; make one with  treeball fit 'edges/*.parquet' -o FOLDER"
             )
-        self.manifest = read_json(self.path / MANIFEST)
+        self.manifest = read_json(self.path / MANIFEST) if manifest is None else manifest
         if self.manifest.get("format") != FORMAT:
             raise InputError(
                 f"{str(path)!r} has format {self.manifest.get('format')!r}, which this version does not know"

@@ -106,15 +106,17 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
 
 
 def ways_blocked(
-    folder: ModelFolder, reaches: Reaches, points: Floats, limits: Floats, parents: Ints, threads: int
-) -> Mask:
+    folder: ModelFolder, reaches: Reaches, points: Floats, limits: Floats, parents: Ints, threads: int,
+    same: Ints | None = None,
+) -> Mask:  # fmt: skip
     """Which points (m, d), with reaches and parents (m,), and a node are in each other's way.
 
-    Row groups that some point may meet are read once, unless there are very many meetings.
+    `same` (m, 2) says for each from where to where nodes are that go where the point does. Row groups that some point may meet are read once, unless there are very many meetings.
     """
     begin, group_boxes = folder.group_boxes
     tree = reach.stack_boxes(group_boxes, reaches.widest())
     own, conflict = counting.gaps(points), np.zeros(len(points), bool)
+    same = np.zeros((len(points), 2), np.int64) if same is None else same
     done = 0
     while done < len(points):
         counts = np.zeros(len(group_boxes), np.int64)
@@ -124,16 +126,16 @@ def ways_blocked(
         first = np.concatenate([[0], np.cumsum(counts)])
         who = np.empty(first[-1], np.int32)
         apart(lambda now=now, first=first, who=who: reach.note_meetings(*tree, *now, first[:-1].copy(), who))  # type: ignore[misc]
-        above, found = parents[done : done + asked], conflict[done : done + asked]
+        above, with_it, found = (values[done : done + asked] for values in (parents, same, conflict))
 
         def work(part: slice, now: Any = now, first: Ints = first, who: Any = who, above: Ints = above,
-                 found: Mask = found) -> None:  # fmt: skip
+                 with_it: Ints = with_it, found: Mask = found) -> None:  # fmt: skip
             for group in range(part.start, part.stop):
                 near = who[first[group] : first[group + 1]]
                 if near.size and not found[near].all():
                     boxes = folder.boxes[begin[group] : begin[group + 1]]
                     hold, place = reaches.of_group(group), int(folder.group_first[group])
-                    reach.in_the_way(folder.group(group), hold, place, boxes, BLOCK, *now, above, near, found)
+                    reach.in_the_way(folder.group(group), hold, place, boxes, BLOCK, *now, above, with_it, near, found)
 
         in_parts(work, len(group_boxes), threads)
         done += asked

@@ -21,7 +21,7 @@ from .naming import names_between
 from .second_parents import move_between_parents
 from .trunk import Shape, Trunk
 
-__all__ = ["boxes_path", "is_done", "make_shard", "record_path", "shard_path"]
+__all__ = ["boxes_path", "is_done", "make_shard", "other_edges", "record_path", "shard_path", "write_table"]
 
 # Leaves of a branch that are verified, drawn by the seed; inner nodes all are, up to so many. That siblings have room
 # among themselves is what fans are made for, and the search for what may be nearer than a parent among thousands of
@@ -69,7 +69,7 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     own = branch.above.size + np.arange(last - first)
     moved = np.empty(0, np.int64)
     if settings["several_parents"]:
-        child, other = _other_edges(home, first, last)
+        child, other = other_edges(home, first, last)
         seed = [settings["seed"], task, 1]
         moved = move_between_parents(branch, shape, fans, plan, trunk, work, child, other, seed)
     looked_at = _sample(shape.height[first:last], [settings["seed"], task]) + branch.above.size
@@ -78,16 +78,7 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     ill = branch.ill(looked_at)
     table = _table(home, branch, settings)
     target = shard_path(home, task)
-    with atomic_write(target) as temporary:
-        pq.write_table(
-            table,
-            temporary,
-            row_group_size=GROUP,
-            compression={"node": "zstd", "parent": "zstd", "vector": "none"},
-            use_dictionary=["parent"],
-            write_statistics=False,
-        )
-        digest = sha256_of(temporary)
+    digest = write_table(table, target)
     vectors = branch.vectors[own]
     record = {
         "key": settings["key"], "task": task, "first": int(first), "last": int(last), "sha256": digest,
@@ -100,7 +91,21 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     return record
 
 
-def _other_edges(folder: Path, first: int, last: int) -> tuple[Ints, Ints]:
+def write_table(table: pa.Table, target: Path) -> str:
+    """Write the rows of a shard, whole or not at all; -> their SHA-256."""
+    with atomic_write(target) as temporary:
+        pq.write_table(
+            table,
+            temporary,
+            row_group_size=GROUP,
+            compression={"node": "zstd", "parent": "zstd", "vector": "none"},
+            use_dictionary=["parent"],
+            write_statistics=False,
+        )
+        return sha256_of(temporary)
+
+
+def other_edges(folder: Path, first: int, last: int) -> tuple[Ints, Ints]:
     """Edges of the nodes of a branch to other parents than the primary one, by place."""
     child, other = (array(folder / "topology" / f"other_{end}.npy") for end in ("child", "parent"))
     low, high = np.searchsorted(child, (first, last))

@@ -148,7 +148,7 @@ def note_meetings(all_boxes, wide, starts, queries, own, reach, cursor, who):
 
 
 @compiled
-def in_the_way(points, hold, first, block_boxes, width, queries, own, reach, parents, asked, conflict):
+def in_the_way(points, hold, first, block_boxes, width, queries, own, reach, parents, same, asked, conflict):
     """Note in `conflict` (q,) which queries and a point are in each other's way.
 
     Parameters
@@ -158,6 +158,7 @@ def in_the_way(points, hold, first, block_boxes, width, queries, own, reach, par
     block_boxes : boxes around every `width` of them, a multiple of FINE
     queries, own, reach : float64 (q, d), (q,), (q,), with gaps and reaches
     parents : int64 (q,), place of the one point that is in nobody's way
+    same : int64 (q, 2), places from the first to before the second are the query itself and what goes with it
     asked : integers, which queries
     """
     n, dim = points.shape
@@ -182,6 +183,8 @@ def in_the_way(points, hold, first, block_boxes, width, queries, own, reach, par
                     for k in range(dim):
                         s += (points[i, k] - queries[q, k]) ** 2
                     if s <= max(reach[q], hold[i]) * gap[i] * own[q] and first + i != parents[q]:
+                        if same[q, 0] <= first + i < same[q, 1]:
+                            continue
                         conflict[q] = True
                         break
 
