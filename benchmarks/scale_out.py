@@ -99,7 +99,8 @@ def measure(nodes: int, options: argparse.Namespace) -> dict[str, Any]:
         work = sum(path.stat().st_size for path in (model / "work").rglob("*") if path.is_file())
         result |= {"fit_seconds": seconds, "fit_peak": peak, "bytes": bytes_in(model), "bytes_of_work": work,
                    "repairs": manifest["repairs"], "ill_in_branches": manifest["ill_in_branches"],
-                   "verified": manifest["verified"], "plan": manifest["plan"]}  # fmt: skip
+                   "verified": manifest["verified"], "borders": manifest["borders"],
+                   "plan": manifest["plan"]}  # fmt: skip
         _tell(result, kept)
     if "evaluate" in options.steps:
         text, seconds, peak = command("evaluate", str(model), "--sample", str(options.sample), "--json")

@@ -65,7 +65,8 @@ def main() -> None:
             hashes[model.name] = [shard["sha256"] for shard in manifest["shards"]]
             found.append((model.name, seconds))
             print(
-                f"{model.name}: {seconds:.1f} s, {manifest['ill_in_branches']} ill of {manifest['verified']}",
+                f"{model.name}: {seconds:.1f} s, {manifest['ill_in_branches']} ill of {manifest['verified']}, "
+                f"borders {json.dumps(manifest['borders'])}",
                 flush=True,
             )
     print(timed("evaluate", str(model), "--sample", options.sample, "--json")[0])

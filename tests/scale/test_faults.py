@@ -101,7 +101,7 @@ def test_a_killed_driver_leaves_what_is_done_and_the_next_goes_on(home, pattern,
         "made = shard.make_shard\n"
         "def slow(folder, task, settings):\n"
         "    time.sleep(0.3); return made(folder, task, settings)\n"
-        "engines.make_shard = slow\n"
+        "shard.make_shard = slow\n"
         f"fit.fit_folder(({pattern!r},), Path({str(model)!r}), fit.ScaleSettings(workers=1, dim=4, "
         "branch_nodes=100), print)"
     )
@@ -139,9 +139,7 @@ def test_a_cluster_loses_a_worker_and_a_node_and_gives_the_same_bytes(home, patt
             time.sleep(0.2)
             return made(folder, task, settings)
 
-        from treeball.scale import engines
-
-        monkeypatch.setattr(engines, "make_shard", mortal)
+        monkeypatch.setattr(shard, "make_shard", mortal)
         told = []
 
         def tell(text):
@@ -156,7 +154,7 @@ def test_a_cluster_loses_a_worker_and_a_node_and_gives_the_same_bytes(home, patt
         assert json.loads((died / "manifest.json").read_text()) == manifest
         # Without an address a run starts workers of its own, although a cluster is there.
         ray.shutdown()
-        monkeypatch.setattr(engines, "make_shard", made)
+        monkeypatch.setattr(shard, "make_shard", made)
         manifest = fit_folder((pattern,), home / "own", ScaleSettings(engine="ray", workers=1, **SETTINGS), quiet)
         assert hashes_of(manifest) == hashes
     finally:

@@ -110,6 +110,18 @@ def fit_folder(
     return 0
 
 
+def borders_row(counts: dict[str, Any] | None) -> str:
+    """What is known of pairs across the borders of branches."""
+    if counts is None:
+        return "not checked: run the same  treeball fit  again"
+    if not counts["nodes"]:
+        return "none: there is one branch"
+    return (
+        f"{counts['ill']:,} pairs ill of {counts['nodes']:,} nodes, {counts['healed']:,} healed, "
+        f"{counts['left']:,} left ({counts['left_nearest']:,} with the nearest parent)"
+    )
+
+
 def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     """A manifest in few rows."""
     plan = manifest["plan"]
@@ -126,6 +138,7 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("plan", f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"),
         ("shards", f"{len(manifest['shards']):,}, {sum(one['bytes'] for one in manifest['shards']):,} bytes"),
         ("verified", f"{manifest['ill_in_branches']:,} ill of {manifest['verified']:,} nodes ranked in their branches"),
+        ("borders", borders_row(manifest.get("borders"))),
         ("largest radius", f"{manifest['largest_radius']:.2f}"),
     ]
     if manifest.get("added"):

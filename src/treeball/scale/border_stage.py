@@ -23,7 +23,7 @@ from .other_places import find_other_places
 from .patch import move_in_shard, placed_hash
 from .tiles import AllTiles, lay_tiles, save_all
 
-__all__ = ["BorderStage"]
+__all__ = ["BorderStage", "borders_sentence"]
 
 # What is said in the manifest, and what the branches count.
 _SAID = (
@@ -31,6 +31,15 @@ _SAID = (
     "subtrees_without_place", "healed", "left", "left_nearest",
 )  # fmt: skip
 _COUNTS = ("checked", "compared", "keys", "ill_nodes", "ill_nearest", "ill_pairs")
+
+
+def borders_sentence(counts: dict[str, Any]) -> str:
+    """What the manifest says of the borders, for a person."""
+    return (
+        f"borders: {counts['nodes']:,} nodes checked, {counts['decided_by_bounds']:,} by bounds alone; "
+        f"{counts['ill']:,} pairs ill, {counts['healed']:,} healed by moving {counts['moved']:,} nodes, "
+        f"{counts['left']:,} left ({counts['left_nearest']:,} with the nearest parent)"
+    )
 
 
 class BorderStage:
@@ -130,11 +139,11 @@ class BorderStage:
             self._lay()
             left = self._ask("left", tasks, {"only": "moves.npz"})
         return {
-            "nodes": found["checked"], "decided_by_bounds": found["checked"] - found["compared"],
+            "nodes": found["checked"],
+            "decided_by_bounds": found["checked"] - found["compared"],
             "compared": found["compared"], "keys": found["keys"], "ill": found["ill_pairs"],
             "ill_nearest": found["ill_nearest"], "moved": checked["nodes"], "subtrees_moved": checked["moved"],
-            "subtrees_without_place": checked["wanted"] - checked["moved"], "healed": found["ill_pairs"] - left["ill_pairs"],
+            "subtrees_without_place": checked["wanted"] - checked["moved"],
+            "healed": found["ill_pairs"] - left["ill_pairs"],
             "left": left["ill_pairs"], "left_nearest": left["ill_nearest"],
         }  # fmt: skip
-
-

@@ -166,7 +166,9 @@ def _ask_above(
         at = np.where(at >= 0, shape.parent[np.maximum(at, 0)], -1).astype(np.int64)
         some = np.flatnonzero((at >= 0) & (at != nobody) & (at != asking.parent[rows]) & (at != asking.places[rows]))
         # A parent of the same node is nobody else.
-        some = some[[at[i] not in asking.others[asking.other_begin[rows[i]] : asking.other_begin[rows[i] + 1]] for i in some]]
+        some = some[
+            [at[i] not in asking.others[asking.other_begin[rows[i]] : asking.other_begin[rows[i] + 1]] for i in some]
+        ]
         if not some.size:
             continue
         distinct, which = np.unique(at[some], return_inverse=True)
@@ -181,7 +183,7 @@ def _ask_above(
 def _compare_all(
     folder: Path, task: int, cuts: Ints, tiles: Tiles, asking: _Asking, virtual_root: bool
 ) -> tuple[Mask, int, int]:
-    """Go through the tiles of the others; -> which nodes were compared, how many keys, how many pairs of tiles fans keep apart."""
+    """Go through the tiles of the others; -> which nodes were compared, how many keys, what fans keep apart."""
     points = asking.points
     gap, compared = counting.gaps(points), np.zeros(len(points), bool)
     everyone = AllTiles.load(folder)

@@ -60,9 +60,7 @@ class Workers:
         waiting = list(tasks)
         for attempt in range(_NEW_POOLS + 1):
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(
-                    min(self.count, len(waiting)), multiprocessing.get_context("spawn")
-                )
+                self._pool = ProcessPoolExecutor(min(self.count, len(waiting)), multiprocessing.get_context("spawn"))
             running: dict[Future[dict[str, Any]], int] = {}
             ended = False
             try:

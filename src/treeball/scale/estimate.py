@@ -19,9 +19,11 @@ _LAYOUT_BYTES, _PROGRAM = 52, 400 << 20
 # For each node of a branch: vectors, search tree, names and lengths, counted.
 _BRANCH_BYTES = 420
 # Microseconds for each row: intake and naming; and placing, verifying and writing, on one core. Two workers took 18 for
-# both from 1 to 10 million nodes (docs/scale.md); how these divide is an assumption.
-_INTAKE_US, _BRANCH_US = 8.0, 20.0
+# both from 1 to 10 million nodes (docs/scale.md); how these divide is an assumption. Borders: measured at 10 million.
+_INTAKE_US, _BRANCH_US, _BORDERS_US = 8.0, 20.0, 10.0
 _NAME_BYTES = 24
+# On the way: for reading and naming; later what is kept of that, and beside it vectors in tiles with order and boxes.
+_READING_BYTES, _KEPT_BYTES, _TILE_BYTES = 60, 33, 16
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     memory = max(_PROGRAM + _LAYOUT_BYTES * rows, _PROGRAM + min(workers, tasks) * branch_memory)
     found = Estimate(
         rows, tasks, min(workers, tasks), memory, branch_memory,
-        rows * (_INTAKE_US + _BRANCH_US / min(workers, tasks)) / 1e6 + 20.0,
-        a_node * branch, a_node * rows, 60 * rows,
+        rows * (_INTAKE_US + (_BRANCH_US + _BORDERS_US) / min(workers, tasks)) / 1e6 + 20.0,
+        a_node * branch, a_node * rows, max(_READING_BYTES, _KEPT_BYTES + 9 * settings.dim + _TILE_BYTES) * rows,
     )  # fmt: skip
     limit = bytes_of(settings.memory)
     if memory > limit:

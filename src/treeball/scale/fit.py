@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,16 +20,16 @@ from ..io.memory import bytes_of
 from ..methods.construct import ALL_NODES, GOOD_ENOUGH
 from ..types import Ints
 from ..workers import thread_count
+from . import shard
+from .border_stage import BorderStage, borders_sentence
 from .branch import place_branch, together
 from .couples import find_couples
-from .border_stage import BorderStage
 from .engines import Engine, Workers
 from .fans import Fans, make_fans
 from .intake import take_in
 from .layout import FORMAT, MANIFEST, read_json, save_array, write_json
 from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
-from . import shard
 from .shard import boxes_path, is_done, shard_path
 from .source import Edges
 from .topology import lay_out
@@ -112,10 +113,11 @@ def fit_folder(
     more = {name: kept[name] for name in ("added", "removed") if name in kept}
     with Workers(folder, settings.engine, threads, settings.address) as workers:
         records = _place(workers, tasks, task_settings, tell)
+        began = time.monotonic()
         manifest = _manifest(settings, key, edges, laid, planned, records, folder) | more
         stage = BorderStage(folder, manifest, task_settings, records, workers, threads, tell)
         counts = stage.run()
-    tell(_said(counts))
+    tell(f"{borders_sentence(counts)}; {time.monotonic() - began:.1f} seconds")
     manifest = _manifest(settings, key, edges, laid, planned, records, folder) | {"borders": counts} | more
     write_json(folder / MANIFEST, manifest)
     return manifest
@@ -133,13 +135,6 @@ def _place(
         if len(records) % max(1, len(tasks) // 20) == 0:
             tell(f"{len(records):,} of {len(tasks):,} branches ({kept:,} were there already)")
     return [records[task] for task in tasks]
-
-
-def _said(borders: dict[str, Any]) -> str:
-    return (
-        f"borders: {borders['nodes']:,} nodes checked, {borders['ill']:,} pairs ill, {borders['healed']:,} healed by "
-        f"moving {borders['moved']:,} nodes, {borders['left']:,} left"
-    )
 
 
 class _Stages:

@@ -111,7 +111,8 @@ def ways_blocked(
 ) -> Mask:  # fmt: skip
     """Which points (m, d), with reaches and parents (m,), and a node are in each other's way.
 
-    `same` (m, 2) says for each from where to where nodes are that go where the point does. Row groups that some point may meet are read once, unless there are very many meetings.
+    `same` (m, 2) says for each from where to where nodes are that go where the point does. Row groups that some point
+    may meet are read once, unless there are very many meetings.
     """
     begin, group_boxes = folder.group_boxes
     tree = reach.stack_boxes(group_boxes, reaches.widest())
@@ -126,7 +127,8 @@ def ways_blocked(
         first = np.concatenate([[0], np.cumsum(counts)])
         who = np.empty(first[-1], np.int32)
         apart(lambda now=now, first=first, who=who: reach.note_meetings(*tree, *now, first[:-1].copy(), who))  # type: ignore[misc]
-        above, with_it, found = (values[done : done + asked] for values in (parents, same, conflict))
+        above, with_it = parents[done : done + asked], same[done : done + asked]
+        found = conflict[done : done + asked]
 
         def work(part: slice, now: Any = now, first: Ints = first, who: Any = who, above: Ints = above,
                  with_it: Ints = with_it, found: Mask = found) -> None:  # fmt: skip

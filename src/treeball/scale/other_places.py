@@ -78,10 +78,13 @@ def find_other_places(folder: ModelFolder, cuts: Ints, found: dict[str, Any], se
             break
         tried = units.draw(waiting, before, attempts, seed)
         before += attempts
-        free = ~np.logical_or.reduceat(
-            ways_blocked(folder, reaches, tried.points, tried.reaches, tried.parents, threads, tried.same),
-            tried.begin[:-1],
-        ) & ~tried.outside
+        free = (
+            ~np.logical_or.reduceat(
+                ways_blocked(folder, reaches, tried.points, tried.reaches, tried.parents, threads, tried.same),
+                tried.begin[:-1],
+            )
+            & ~tried.outside
+        )
         chosen = _take(chosen, tried.only(free), has)
     if not chosen:
         return Moves(np.empty(0, np.int64), np.empty((0, folder.dim)), roots.size, 0)
@@ -92,10 +95,10 @@ def find_other_places(folder: ModelFolder, cuts: Ints, found: dict[str, Any], se
 
 def _to_move(folder: ModelFolder, cuts: Ints, ill: Ints) -> Ints:
     """Roots of the subtrees that are to be moved, ascending, none within another."""
-    fits = _can_move(folder, cuts, ill)
+    fits = _can_move(folder, cuts, ill, True)
     roots = [ill[fits]]
     for strangers in _strangers(folder, ill[~fits]):
-        if 0 < strangers.size <= _MOST_STRANGERS and _can_move(folder, cuts, strangers).all():
+        if 0 < strangers.size <= _MOST_STRANGERS and _can_move(folder, cuts, strangers, False).all():
             roots.append(strangers)
     wanted = np.unique(np.concatenate(roots))
     kept, end = [], 0
@@ -106,15 +109,16 @@ def _to_move(folder: ModelFolder, cuts: Ints, ill: Ints) -> Ints:
     return np.array(kept, np.int64)
 
 
-def _can_move(folder: ModelFolder, cuts: Ints, places: Ints) -> Mask:
+def _can_move(folder: ModelFolder, cuts: Ints, places: Ints, are_ill: bool) -> Mask:
     """Whether nodes are few with all below them, in one branch, and no further parents or children of such."""
     size = folder.shape.size[places].astype(np.int64)
     end = places + size
     one_branch = np.searchsorted(cuts, places, "right") == np.searchsorted(cuts, end - 1, "right")
     child, parent = folder.others[0], np.unique(folder.others[1])
     shared = [np.searchsorted(side, end) > np.searchsorted(side, places) for side in (child, parent)]
-    # A leaf with several parents, near none of which it is, is near one of them then.
-    return np.asarray(one_branch & (size <= _MOST) & ~shared[1] & (~shared[0] | (size == 1)) & (places > 0))
+    # A leaf with several parents that is ill, as seen from all of them, is healthy as seen from one then.
+    alone = ~shared[0] | (are_ill & (size == 1))
+    return np.asarray(one_branch & (size <= _MOST) & ~shared[1] & alone & (places > 0))
 
 
 def _strangers(folder: ModelFolder, ill: Ints) -> list[Ints]:
@@ -177,7 +181,9 @@ class _Units:
         self.folder, self.roots = folder, roots
         self.size = folder.shape.size[roots].astype(np.int64)
         self.begin = np.concatenate([[0], np.cumsum(self.size)]).astype(np.int64)
-        self.places = np.concatenate([np.arange(root, root + size) for root, size in zip(roots, self.size, strict=True)])
+        self.places = np.concatenate(
+            [np.arange(root, root + size) for root, size in zip(roots, self.size, strict=True)]
+        )
         self.points = folder.vectors(self.places)
         self.up = folder.vectors(folder.primary_parents(roots))
         above = folder.primary_parents(self.places)
@@ -188,7 +194,7 @@ class _Units:
         self.keys = borders.keys_between(self.points, parents)
 
     def draw(self, who: Ints, first: int, attempts: int, seed: int) -> _Tried:
-        """Places for some of the subtrees; they follow from how many were tried before, from the seed and from `who`."""
+        """Places for some of the subtrees; they follow from how many were tried before, the seed and `who`."""
         dim = self.folder.dim
         drawn = np.random.default_rng([seed, 2, first]).normal(size=(who.size, attempts, dim))
         drawn /= np.linalg.norm(drawn, axis=2, keepdims=True)
@@ -216,7 +222,7 @@ class _Units:
         )
 
     def _carried(self, unit: int, some: slice, direction: Floats, length: float) -> tuple[Floats, bool]:
-        """The nodes of a subtree as they are from its root, whose parent they see where they did, and if it is too far."""
+        """The nodes of a subtree as seen from its root, which sees its parent where it did, and if one is too far."""
         old, up = self.points[some.start], self.up[unit]
         new, before, now = np.empty_like(old), np.empty_like(old), np.empty_like(old)
         clamped = placement.put(up, direction, length, NORM, new)

@@ -149,7 +149,8 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
     edges = 2.0 * np.arcsinh(np.sqrt(np.maximum(parent_keys(shape, trunk, vectors, first, last), 0.0)))
     parts = [_arranged(vectors, np.flatnonzero(kin == one)) for one in np.unique(kin)]
     order = np.concatenate(parts)
-    begin, at = [], 0
+    begin: list[int] = []
+    at = 0
     for part in parts:
         begin += range(at, at + part.size, borders.COARSE)
         at += part.size
@@ -208,7 +209,7 @@ def _kin(
         low, high = (int(one) for one in np.searchsorted(children, (first, last)))
         which = int(fans.of(np.array([children.size]))[0])
         angle = math.acos(float(fans.cosine[which]))
-        cosine[place] = math.cos(angle * (1.0 - 2.0 * _OFF) - 1e-9)
+        cosine[place] = math.cos(angle * (1.0 - 2.0 * _OFF)) + 1e-7
         some = children[low:high].astype(np.int64) - first
         kin[some[_follow(shape, trunk, fans, which, place, row, path, low, high, vectors[some], angle)]] = place
     several = np.asarray(array(folder / "topology" / "other_child.npy"))

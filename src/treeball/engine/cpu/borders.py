@@ -103,10 +103,10 @@ def meetings(boxes, reach, kin, long, all_boxes, starts, home, of, short, cosine
                     top += 1
                 continue
             # Siblings at an angle t with edges a and x are farther apart than a when cos t < tanh(x/2) / tanh a.
-            if kin[q] >= 0 and kin[q] == of[number]:
-                if cosine[number] * (1.0 + EASE) < np.tanh(0.5 * short[number]) / np.tanh(long[q]):
-                    by_fan += 1
-                    continue
+            are_kin = kin[q] >= 0 and kin[q] == of[number]
+            if are_kin and cosine[number] + EASE < np.tanh(0.5 * short[number]) / np.tanh(long[q]):
+                by_fan += 1
+                continue
             if count == len(found):
                 wider = np.empty((2 * count, 2), np.int64)
                 wider[:count] = found
@@ -171,12 +171,10 @@ def in_blocks(points, begin):
 @compiled
 def _is_parent(other, node, parent, other_begin, others):
     """Whether `other` is a parent of a node, whose row is `node`."""
-    if parent[node] == other:
-        return True
+    found = parent[node] == other
     for j in range(other_begin[node], other_begin[node + 1]):
-        if others[j] == other:
-            return True
-    return False
+        found = found or others[j] == other
+    return found
 
 
 @compiled
@@ -191,8 +189,8 @@ def close_bound(node, key, bound, found, limit_begin, limits):
 
 @compiled
 def compare(
-    pairs, points, gap, wide, wide_reach, fine, own_fine, own_boxes, own_reach, places, begin, boxes, blocks, other_gap, nobody,
-    parent, other_begin, others, limit_begin, limits, bound, found, compared,
+    pairs, points, gap, wide, wide_reach, fine, own_fine, own_boxes, own_reach, places, begin, boxes, blocks,
+    other_gap, nobody, parent, other_begin, others, limit_begin, limits, bound, found, compared,
 ):  # fmt: skip
     """Compare the nodes of pairs of tiles as far as bounds do not decide; -> how many keys were computed.
 
@@ -255,9 +253,10 @@ def compare(
                         continue
                     for w in range(FINE):
                         place = places[b * FINE + w]
-                        if keys[w] <= bound[i] and place != nobody:
-                            if not _is_parent(place, i, parent, other_begin, others):
-                                close_bound(i, keys[w], bound, found, limit_begin, limits)
+                        if not keys[w] <= bound[i] or place == nobody:
+                            continue
+                        if not _is_parent(place, i, parent, other_begin, others):
+                            close_bound(i, keys[w], bound, found, limit_begin, limits)
     return total
 
 
