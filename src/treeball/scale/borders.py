@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.cpu import borders, counting
+from ..engine.cpu import borders, counting, moving
 from ..limits import TIE
 from ..types import Floats, Ints, Mask
 from .layout import array, read_json, write_json
@@ -140,7 +140,7 @@ def _asking(folder: Path, task: int, cuts: Ints, tiles: Tiles, virtual_root: boo
     rows, other = rows[by_row], other[by_row]
     inner = _Inner(folder, cuts)
     others_at, which = np.unique(other, return_inverse=True)
-    other_key = borders.keys_between(points[rows], inner.vectors(others_at, dim)[which])
+    other_key = moving.keys_between(points[rows], inner.vectors(others_at, dim)[which])
     owner = np.concatenate([np.flatnonzero(counts_as), rows])
     limits = np.concatenate([key[counts_as], other_key]) * (1.0 + TIE)
     order = np.lexsort((limits, owner))
@@ -172,7 +172,7 @@ def _ask_above(
         if not some.size:
             continue
         distinct, which = np.unique(at[some], return_inverse=True)
-        keys = borders.keys_between(asking.points[rows[some]], inner.vectors(distinct, asking.points.shape[1])[which])
+        keys = moving.keys_between(asking.points[rows[some]], inner.vectors(distinct, asking.points.shape[1])[which])
         outside = (at[some] < own[0]) | (at[some] >= own[1])
         for row, key, is_outside in zip(rows[some].tolist(), keys.tolist(), outside.tolist(), strict=True):
             asking.nearest[row] = min(asking.nearest[row], key)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.cpu import borders, counting, placement, reach
+from ..engine.cpu import borders, counting, moving, placement, reach
 from ..geometry import poincare
 from ..limits import PLACED_RADIUS, TIE
 from ..types import Floats, Ints, Mask
@@ -126,14 +126,14 @@ def _strangers(folder: ModelFolder, ill: Ints) -> list[Ints]:
     if not ill.size:
         return []
     points, parents = folder.vectors(ill), folder.primary_parents(ill)
-    limits = borders.keys_between(points, folder.vectors(parents)) * (1.0 + TIE)
+    limits = moving.keys_between(points, folder.vectors(parents)) * (1.0 + TIE)
     own, (begin, group_boxes) = counting.gaps(points), folder.group_boxes
     found: list[list[int]] = [[] for _ in range(ill.size)]
     for group in range(len(group_boxes)):
         asked = counting.within_reach(group_boxes[group], points, own, limits)
         if asked.size:
             boxes, first = folder.boxes[begin[group] : begin[group + 1]], int(folder.group_first[group])
-            pairs = borders.who_is_within(folder.group(group), boxes, BLOCK, points, own, asked, limits)
+            pairs = moving.who_is_within(folder.group(group), boxes, BLOCK, points, own, asked, limits)
             for row, at in pairs.tolist():
                 found[row].append(first + at)
     nobody = {0} if folder.has_virtual_root else set()
@@ -191,7 +191,7 @@ class _Units:
         at[self.begin[:-1]] = 0
         parents = self.points[at]
         parents[self.begin[:-1]] = self.up
-        self.keys = borders.keys_between(self.points, parents)
+        self.keys = moving.keys_between(self.points, parents)
 
     def draw(self, who: Ints, first: int, attempts: int, seed: int) -> _Tried:
         """Places for some of the subtrees; they follow from how many were tried before, the seed and `who`."""
@@ -206,7 +206,7 @@ class _Units:
             for number in range(attempts):
                 put, is_outside = self._carried(unit, some, drawn[row, number], length * stretch[number])
                 keys = self.keys[some].copy()
-                keys[0] = borders.keys_between(put[:1], self.up[unit][None])[0]
+                keys[0] = moving.keys_between(put[:1], self.up[unit][None])[0]
                 points.append(put)
                 reaches.append(np.array([reach.farther(key, MARGIN) for key in keys]))
                 outside.append(is_outside)
@@ -254,5 +254,5 @@ def _take(before: list[_Tried], tried: _Tried, has: Mask) -> list[_Tried]:
     wide = np.maximum.reduceat(reaches, begin[:-1])
     boxes = borders.boxes_between(points, begin)
     turns, gap = np.arange(owner.size), counting.gaps(points)
-    apart(lambda: borders.take_groups(turns, begin, owner, points, gap, reaches, boxes, wide, has, taken))
+    apart(lambda: moving.take_groups(turns, begin, owner, points, gap, reaches, boxes, wide, has, taken))
     return [*before, tried.only(taken[sum(counts[:-1]) :])]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from ..engine.cpu import borders, box_tree, counting, flat_tree, placement, reach
+from ..engine.cpu import borders, box_tree, counting, flat_tree, moving, placement, reach
 from ..io.atomic import atomic_write
 from ..types import Floats, Ints, Mask
 from ..workers import apart
@@ -182,7 +182,7 @@ def parent_keys(shape: Shape, trunk: Trunk, vectors: Floats, first: int, last: i
     at[above] = trunk.vectors[np.searchsorted(trunk.places, parents[above])]
     found = np.full(parents.size, -1.0)
     has = inside | above
-    found[has] = borders.keys_between(vectors[has], at[has])
+    found[has] = moving.keys_between(vectors[has], at[has])
     return found
 
 
@@ -232,4 +232,4 @@ def _follow(
         if not has_parent:
             return np.zeros(rows.size, bool)
     directions = placement.directions_along(rows, np.ascontiguousarray(fan), back, has_parent, trunk.depth[row])
-    return np.asarray(borders.follow(points, trunk.vectors[row], directions, _OFF * angle))
+    return np.asarray(moving.follow(points, trunk.vectors[row], directions, _OFF * angle))
