@@ -23,6 +23,7 @@ import numpy as np
 import wikidata_shaped
 
 STEPS = ("fit", "evaluate", "neighbors", "update")
+TRAINED = ("trunk", "map_in_branches", "map_before_training", "trainings_not_kept")
 
 
 class PeakMemory(threading.Thread):
@@ -93,14 +94,17 @@ def measure(nodes: int, options: argparse.Namespace) -> dict[str, Any]:
         print(f"{nodes:,} nodes: fitting", flush=True)
         _, seconds, peak = command(
             "fit", f"{edges}/*.parquet", "-o", str(model), "--dim", str(options.dim), "--memory", options.memory,
-            "--workers", str(options.workers),
+            "--workers", str(options.workers), "--objective", options.objective,
+            *(("--branch-nodes", str(options.branch_nodes)) if options.branch_nodes else ()),
+            *(("--epochs", str(options.epochs)) if options.epochs else ()),
         )  # fmt: skip
         manifest = json.loads((model / "manifest.json").read_text())
         work = sum(path.stat().st_size for path in (model / "work").rglob("*") if path.is_file())
         result |= {"fit_seconds": seconds, "fit_peak": peak, "bytes": bytes_in(model), "bytes_of_work": work,
                    "repairs": manifest["repairs"], "ill_in_branches": manifest["ill_in_branches"],
-                   "verified": manifest["verified"], "borders": manifest["borders"],
-                   "plan": manifest["plan"]}  # fmt: skip
+                   "verified": manifest["verified"], "borders": manifest.get("borders"), "plan": manifest["plan"],
+                   "objective": manifest["objective"],
+                   **{name: manifest[name] for name in TRAINED if name in manifest}}  # fmt: skip
         _tell(result, kept)
     if "evaluate" in options.steps:
         text, seconds, peak = command("evaluate", str(model), "--sample", str(options.sample), "--json")
@@ -150,8 +154,13 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100_000)
     parser.add_argument("--leaves", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--objective", choices=["parents", "ancestors"], default="parents")
+    parser.add_argument("--branch-nodes", type=int)
+    parser.add_argument("--epochs", type=int, help="with --objective ancestors")
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
     options = parser.parse_args()
+    if options.objective == "ancestors":  # such a folder takes no new leaves
+        options.steps = [step for step in options.steps if step != "update"]
     options.folder.mkdir(parents=True, exist_ok=True)
     results = [measure(nodes, options) for nodes in options.nodes]
     timed = [(one["nodes"], one["fit_seconds"]) for one in results if "fit_seconds" in one]

@@ -58,17 +58,21 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
     from ..io.readers.settings import ReadSettings
     from ..scale.fit import ScaleSettings
 
-    given = {name: value for name, value in vars_of(settings).items() if name not in _TAKEN}
+    trained = settings.objective == "ancestors"
+    taken = _TAKEN | {"epochs"} if trained else _TAKEN
+    given = {name: value for name, value in vars_of(settings).items() if name not in taken}
     if given:
+        how = "whose training fixes it" if trained else "which is constructed"
+        raise InputError(f"{' and '.join(sorted(given))} has no use in a model folder, {how}: leave it out")
+    if settings.objective == "distances":
         raise InputError(
-            f"{' and '.join(sorted(given))} has no use in a model folder, which is constructed: leave it out"
+            "a model folder is made for the objective parents or ancestors: leave out --objective distances"
         )
-    if settings.method not in (None, "auto", "construct"):
-        raise InputError(f"a model folder is constructed: leave out --method {settings.method}, or fit a smaller file")
-    if settings.objective in ("ancestors", "distances"):
-        raise InputError(
-            f"a model folder is made for the objective parents: leave out --objective {settings.objective}"
-        )
+    if settings.method not in (None, "auto", "softmax" if trained else "construct"):
+        how = "trained by softmax for the objective ancestors" if trained else "constructed"
+        raise InputError(f"a model folder is {how}: leave out --method {settings.method}, or fit a smaller file")
+    if settings.epochs == 0:
+        raise InputError("--epochs is 0: give at least 1")
     if settings.dim == "auto":
         raise InputError("a model folder needs a number for --dim: 10 is the default")
     changed = [
@@ -79,7 +83,7 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
     if changed:
         raise InputError(f"{' and '.join(changed)} has no use in a model folder: give columns named child and parent")
     chosen: dict[str, Any] = {
-        name: value for name, value in (("dim", settings.dim), ("seed", settings.seed)) if value is not None
+        name: value for name in ("dim", "seed", "objective", "epochs") if (value := getattr(settings, name)) is not None
     }
     return ScaleSettings(**chosen, **folder.given(), root=reading.root)
 
@@ -134,13 +138,32 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("height", f"{manifest['height']} edges"),
         ("repairs", ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "none"),
-        ("method", f"construct, dimension {manifest['dim']}, seed {manifest['seed']}"),
-        ("plan", f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"),
+        ("method", f"{manifest['method']}, dimension {manifest['dim']}, seed {manifest['seed']}"),
+        ("objective", manifest["objective"]),
+        ("plan", _plan_of(manifest, plan)),
         ("shards", f"{len(manifest['shards']):,}, {sum(one['bytes'] for one in manifest['shards']):,} bytes"),
         ("verified", f"{manifest['ill_in_branches']:,} ill of {manifest['verified']:,} nodes ranked in their branches"),
-        ("borders", borders_row(manifest.get("borders"))),
         ("largest radius", f"{manifest['largest_radius']:.2f}"),
     ]
+    if manifest["objective"] == "parents":
+        rows.insert(-1, ("borders", borders_row(manifest.get("borders"))))
+    if "map_in_branches" in manifest:
+        now, before = manifest["map_in_branches"], manifest["map_before_training"]
+        rows.append(("in branches", f"MAP {now:.4f} of these nodes, {before:.4f} before the training"))
+        if manifest["trainings_not_kept"]:
+            rows.append(
+                ("not kept", f"{count(manifest['trainings_not_kept'], 'training')} that ended worse than it began")
+            )
     if manifest.get("added"):
         rows.append(("added", f"{sum(one['rows'] for one in manifest['added']):,} nodes"))
     return rows
+
+
+def _plan_of(manifest: dict[str, Any], plan: dict[str, Any]) -> str:
+    """How the nodes got their places, in a line."""
+    if manifest["objective"] == "parents":
+        return f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"
+    return (
+        f"{manifest['trunk']:,} nodes of the trunk and {plan['stand_ins']:,} stand-ins in {plan['epochs_of_trunk']:,} "
+        f"epochs, then branches in {plan['epochs']:,}, from sharpness {plan['sharpness']:.3g}"
+    )

@@ -60,7 +60,8 @@ def evaluate_folder(
     from ..scale.evaluate import evaluate_folder as measure
     from ..scale.folder import ModelFolder
 
-    record = measure(ModelFolder(path), objective or "parents", sample, seed, threads).to_dict()
+    folder = ModelFolder(path)
+    record = measure(folder, objective or folder.objective, sample, seed, threads).to_dict()
     if json:
         print_json(record)
         return record
@@ -115,6 +116,11 @@ def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, d
     if source == "geometry" and question not in ("parent", "parents"):
         raise InputError(f"a model folder answers {question} from the hierarchy alone: add --from hierarchy")
     folder = ModelFolder(path)
+    if source == "geometry" and folder.objective == "ancestors":
+        raise InputError(
+            f"among the ancestors of a node, all of which are near, distances of {str(path)!r} do not tell the "
+            f"parent: add --from hierarchy"
+        )
     for first in range(0, len(nodes), size):
         names = nodes[first : first + size]
         answer = _answer(folder, question, [folder.find(name) for name in names], source, depth)

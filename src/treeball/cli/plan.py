@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ..errors import InputError
 from .console import print_json, print_table
 from .folder import FolderSettings
 
@@ -17,6 +18,8 @@ def plan(
     *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     dim: int = 10,
+    objective: Literal["parents", "ancestors"] = "parents",
+    epochs: int | None = None,
     json: bool = False,
     out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
 ) -> int:
@@ -34,13 +37,20 @@ def plan(
         Folder that the model would be in, for the room on its disk.
     dim
         Dimension of the space.
+    objective
+        What nodes are near to; for ancestors they are trained, which takes longer.
+    epochs
+        Epochs of each training; by default what suits the size.
     json
         Print one JSON object.
     """
     from ..scale.estimate import estimate
     from ..scale.fit import ScaleSettings
 
-    found = estimate((source, *more), ScaleSettings(dim=dim, **out_of_core.given()), output)
+    if epochs == 0:
+        raise InputError("--epochs is 0: give at least 1")
+    settings = ScaleSettings(dim=dim, objective=objective, epochs=epochs or 0, **out_of_core.given())
+    found = estimate((source, *more), settings, output)
     if json:
         print_json(asdict(found))
         return 0

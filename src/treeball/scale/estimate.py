@@ -9,6 +9,8 @@ from pathlib import Path
 from ..errors import InputError
 from ..io.memory import bytes_of
 from ..workers import thread_count
+from .anchors import room_for_anchors
+from .branch_training import epochs_for
 from .fit import ScaleSettings
 from .source import Edges, connect
 
@@ -24,6 +26,10 @@ _INTAKE_US, _BRANCH_US, _BORDERS_US = 8.0, 20.0, 10.0
 _NAME_BYTES = 24
 # On the way: for reading and naming; later what is kept of that, and beside it vectors in tiles with order and boxes.
 _READING_BYTES, _KEPT_BYTES, _TILE_BYTES = 60, 33, 16
+# For each node that is trained in one piece, anchors or a branch with them, and for each of these and coordinate: lists
+# of the nearest, ancestors and a search tree, and vectors, gradients and moments. And microseconds for each of the
+# branch, or of the anchors, in an epoch on one core, measured (docs/scale.md).
+_TRAINED_BYTES, _TRAINED_BYTES_A_COORDINATE, _EPOCH_US = 1200, 100, 25.0
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,19 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     tasks = max(1, -(-rows // settings.branch_nodes))
     a_node = 8 * settings.dim + _NAME_BYTES + 24
     branch_memory = _PROGRAM + _BRANCH_BYTES * branch
+    training, borders = 0.0, _BORDERS_US
+    if settings.objective == "ancestors":
+        together = min(room_for_anchors(settings.branch_nodes), max(rows, 1))
+        in_one_piece = branch + together if together < rows else branch
+        branch_memory = _PROGRAM + (_TRAINED_BYTES + _TRAINED_BYTES_A_COORDINATE * settings.dim) * in_one_piece
+        first, then = (settings.epochs or epochs_for(size) for size in (together, in_one_piece))
+        below = then * rows / min(workers, tasks) if together < rows else 0
+        borders = 0.0
+        training = _EPOCH_US * (first * together / thread_count(0) + below) / 1e6
     memory = max(_PROGRAM + _LAYOUT_BYTES * rows, _PROGRAM + min(workers, tasks) * branch_memory)
     found = Estimate(
         rows, tasks, min(workers, tasks), memory, branch_memory,
-        rows * (_INTAKE_US + (_BRANCH_US + _BORDERS_US) / min(workers, tasks)) / 1e6 + 20.0,
+        rows * (_INTAKE_US + (_BRANCH_US + borders) / min(workers, tasks)) / 1e6 + 20.0 + training,
         a_node * branch, a_node * rows, max(_READING_BYTES, _KEPT_BYTES + 9 * settings.dim + _TILE_BYTES) * rows,
     )  # fmt: skip
     limit = bytes_of(settings.memory)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..methods.construct import ALL_NODES, GOOD_ENOUGH
 from ..types import Ints
 from ..workers import thread_count
 from . import shard
+from .anchors import above_cuts
 from .border_stage import BorderStage, borders_sentence
 from .branch import place_branch, together
 from .couples import find_couples
@@ -33,6 +34,7 @@ from .naming import name_nodes, names_between
 from .shard import boxes_path, is_done, shard_path
 from .source import Edges
 from .topology import lay_out
+from .trained_branch import totals, train_anchors
 from .trunk import Shape, Trunk, cuts_of
 
 __all__ = ["BRANCH_NODES", "ScaleSettings", "fit_folder"]
@@ -48,7 +50,10 @@ _ILL_FOR_SEVERAL = 0.05
 
 @dataclass(frozen=True)
 class ScaleSettings:
-    """How a model folder is made; what bytes depend on are `dim`, `seed`, `branch_nodes` and `root`."""
+    """How a model folder is made; bytes depend on `dim`, `seed`, `branch_nodes`, `root`, `objective` and `epochs`.
+
+    The latter are those of each training, which only the objective ancestors has; 0 takes what suits the size.
+    """
 
     dim: int = 10
     seed: int = 0
@@ -58,6 +63,8 @@ class ScaleSettings:
     workers: int = 0
     address: str | None = None
     memory: str = "auto"
+    objective: Literal["parents", "ancestors"] = "parents"
+    epochs: int = 0
 
     def __post_init__(self) -> None:
         if self.dim < 3:
@@ -68,11 +75,22 @@ class ScaleSettings:
             raise InputError(f"--workers is {self.workers}: give a number, or 0 for one a core")
         if self.address and self.engine != "ray":
             raise InputError("--address goes with --engine ray")
+        if self.epochs < 0:
+            raise InputError(f"--epochs is {self.epochs}: give at least 1")
+        if self.epochs and self.objective == "parents":
+            raise InputError("--epochs goes with --objective ancestors: for parents a model folder is constructed")
         bytes_of(self.memory)
+
+    @property
+    def method(self) -> str:
+        """What gives nodes their places."""
+        return "construct" if self.objective == "parents" else "softmax"
 
     def key(self, fingerprint: str) -> str:
         """A hash of all that the bytes of a model depend on."""
-        text = json.dumps([FORMAT, __version__, fingerprint, self.dim, self.seed, self.branch_nodes, self.root])
+        parts = [FORMAT, __version__, fingerprint, self.dim, self.seed, self.branch_nodes, self.root]
+        trained = [] if self.objective == "parents" else [self.objective, self.epochs]
+        text = json.dumps(parts + trained)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -90,7 +108,7 @@ def fit_folder(
         )
     if kept:
         broken = [task for task in range(len(kept["cuts"]) - 1) if not is_done(folder, task, key)]
-        if not broken and "borders" in kept:
+        if not broken and ("borders" in kept or settings.objective == "ancestors"):
             tell(f"{folder} is done already: nothing was computed")
             return kept
     work = folder / "work"
@@ -101,11 +119,15 @@ def fit_folder(
         write_json(work / "input.json", {"key": key})
     state = _Stages(folder, work, edges, settings, key, tell)
     laid = state.once("layout", state.layout)
-    state.once("fans", lambda: state.fans(laid["other_edges"] > 0))
-    planned = state.once("plan", lambda: state.plan(laid["other_edges"]))
+    if settings.objective == "ancestors":
+        planned = state.once("anchors", lambda: state.anchors(laid["virtual_root"] is not None))
+    else:
+        state.once("fans", lambda: state.fans(laid["other_edges"] > 0))
+        planned = state.once("plan", lambda: state.plan(laid["other_edges"]))
     task_settings = {
         "key": key, "seed": settings.seed, "cuts": planned["cuts"], "plan": planned["plan"],
-        "several_parents": laid["other_edges"] > 0,
+        "several_parents": laid["other_edges"] > 0, "objective": settings.objective,
+        "virtual_root": laid["virtual_root"] is not None,
     }  # fmt: skip
     tasks = list(range(len(planned["cuts"]) - 1))
     threads = thread_count(settings.workers)
@@ -113,12 +135,13 @@ def fit_folder(
     more = {name: kept[name] for name in ("added", "removed") if name in kept}
     with Workers(folder, settings.engine, threads, settings.address) as workers:
         records = _place(workers, tasks, task_settings, tell)
-        began = time.monotonic()
         manifest = _manifest(settings, key, edges, laid, planned, records, folder) | more
-        stage = BorderStage(folder, manifest, task_settings, records, workers, threads, tell)
-        counts = stage.run()
-    tell(f"{borders_sentence(counts)}; {time.monotonic() - began:.1f} seconds")
-    manifest = _manifest(settings, key, edges, laid, planned, records, folder) | {"borders": counts} | more
+        # Where nodes were trained, no place is free for those that a stranger is next to.
+        if settings.objective == "parents":
+            began = time.monotonic()
+            counts = BorderStage(folder, manifest, task_settings, records, workers, threads, tell).run()
+            tell(f"{borders_sentence(counts)}; {time.monotonic() - began:.1f} seconds")
+            manifest = _manifest(settings, key, edges, laid, planned, records, folder) | {"borders": counts} | more
     write_json(folder / MANIFEST, manifest)
     return manifest
 
@@ -180,6 +203,17 @@ class _Stages:
             "edges": topology.n - 1 + topology.other_child.size, "other_edges": int(topology.other_child.size),
             "height": int(topology.height[0]), "repairs": repairs.counts, "couples": couples,
         }  # fmt: skip
+
+    def anchors(self, virtual: bool) -> dict[str, Any]:
+        """Train the trunk and what stands in for all others; see `anchors`."""
+        chosen = self.settings
+        cuts = cuts_of(Shape.load(self.folder).parent.size, chosen.branch_nodes)
+        found = train_anchors(
+            self.folder, cuts, chosen.dim, chosen.branch_nodes, chosen.epochs, chosen.seed, virtual, self.tell
+        )
+        above = above_cuts(Shape.load(self.folder), cuts)
+        write_json(self.work / "trunk_names.json", _names_at(self.work / "names.parquet", above))
+        return {"cuts": cuts.tolist(), "tried": 1} | found
 
     def fans(self, several_parents: bool) -> dict[str, Any]:
         """Fans for all numbers of children that occur."""
@@ -269,8 +303,9 @@ def _manifest(
         folder / "index" / "boxes.npy", np.concatenate([np.load(boxes_path(folder, r["task"])) for r in records])
     )
     return {
-        "format": FORMAT, "version": __version__, "key": key, "geometry": "poincare", "objective": "parents",
-        "method": "construct", "dim": settings.dim, "seed": settings.seed, "branch_nodes": settings.branch_nodes,
+        "format": FORMAT, "version": __version__, "key": key, "geometry": "poincare",
+        "objective": settings.objective, "method": settings.method, "dim": settings.dim,
+        "seed": settings.seed, "branch_nodes": settings.branch_nodes,
         "input": {"files": len(edges.files), "bytes": sum(edges.sizes), "first": edges.files[0]},
         **{name: laid[name] for name in _LAID},
         "plan": planned["plan"], "plans_tried": planned["tried"], "cuts": planned["cuts"], "trunk": planned["trunk"],
@@ -278,6 +313,7 @@ def _manifest(
         "moved_between_parents": sum(record.get("moved", 0) for record in records),
         "verified": sum(record["looked_at"] for record in records),
         "largest_radius": max(record["largest_radius"] for record in records),
+        **totals(records),
         "shards": [
             {"file": str(shard_path(folder, record["task"]).relative_to(folder)),
              "rows": record["last"] - record["first"], "bytes": record["bytes"], "sha256": record["sha256"],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,19 @@ class ModelFolder:
 
     def __len__(self) -> int:
         return int(self.cuts[-1])
+
+    @property
+    def objective(self) -> Literal["parents", "ancestors"]:
+        """What its nodes are near to."""
+        return "ancestors" if self.manifest["objective"] == "ancestors" else "parents"
+
+    def require_parents(self, what: str) -> None:
+        """Refuse what places nodes next to their parents alone, where nodes are near to all their ancestors."""
+        if self.objective != "parents":
+            raise InputError(
+                f"{str(self.path)!r} is a model folder for the objective {self.objective}, which {what} does not take: "
+                "fit the edges anew with the new ones"
+            )
 
     @property
     def has_virtual_root(self) -> bool:

@@ -46,6 +46,7 @@ class Inserted:
 
 def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int = 0) -> Inserted:
     """Add the leaves of a file of edges child, parent; parents are nodes of the folder."""
+    folder.require_parents("insert")
     names, parent_names = _read(source, folder)
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))

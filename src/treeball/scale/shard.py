@@ -1,4 +1,4 @@
-"""The shard of one branch: placed, its leaves with several parents moved, verified, and written."""
+"""The shard of one branch: placed or trained, its leaves with several parents moved, verified, and written."""
 
 from __future__ import annotations
 
@@ -57,16 +57,19 @@ def is_done(folder: Path, task: int, key: str) -> bool:
 
 
 def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any]:
-    """Place, verify and write one branch; -> its record. A shard that is there already is not made again."""
+    """Place or train, verify and write one branch; -> its record. A shard that is there is not made again."""
     home = Path(folder)
     if is_done(home, task, settings["key"]):
         return read_json(record_path(home, task)) | {"kept": True}
+    if settings.get("objective") == "ancestors":
+        from .trained_branch import trained_branch
+
+        return _write(home, task, settings, *trained_branch(home, task, settings))
     work = home / "work"
     shape, fans, trunk = Shape.load(home), Fans.load(work), Trunk.load(work)
     first, last = settings["cuts"][task], settings["cuts"][task + 1]
     plan = FolderPlan(**settings["plan"])
     branch = place_branch(shape, fans, plan, trunk, first, last, work)
-    own = branch.above.size + np.arange(last - first)
     moved = np.empty(0, np.int64)
     if settings["several_parents"]:
         child, other = other_edges(home, first, last)
@@ -76,14 +79,22 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     # Those that were moved are between two parents, and not next to the primary one.
     looked_at = np.setdiff1d(looked_at, moved)
     ill = branch.ill(looked_at)
+    found = {
+        "ill": int(ill.size), "looked_at": int(looked_at.size), "moved": int(moved.size),
+        "ill_places": (ill - branch.above.size + first).tolist()[:1000],
+    }  # fmt: skip
+    return _write(home, task, settings, branch, found)
+
+
+def _write(home: Path, task: int, settings: dict[str, Any], branch: Branch, found: dict[str, Any]) -> dict[str, Any]:
+    """Write the shard of a branch, its boxes and its record, in which there is what was `found`; -> the record."""
     table = _table(home, branch, settings)
     target = shard_path(home, task)
     digest = write_table(table, target)
-    vectors = branch.vectors[own]
+    vectors = branch.vectors[branch.above.size :]
     record = {
-        "key": settings["key"], "task": task, "first": int(first), "last": int(last), "sha256": digest,
-        "bytes": target.stat().st_size, "ill": int(ill.size), "looked_at": int(looked_at.size),
-        "moved": int(moved.size), "ill_places": (ill - branch.above.size + first).tolist()[:1000],
+        "key": settings["key"], "task": task, "first": int(branch.first), "last": int(branch.last), "sha256": digest,
+        "bytes": target.stat().st_size, **found,
         "largest_radius": 2.0 * math.asinh(math.sqrt(counting.keys_to(vectors, np.zeros(vectors.shape[1])).max())),
     }  # fmt: skip
     save_array(boxes_path(home, task), counting.boxes(vectors, BLOCK))

@@ -52,6 +52,8 @@ def update_folder(
     seed: int = 0, threads: int = 0, shown: int = 10,
 ) -> FolderUpdate:  # fmt: skip
     """Read the next version and bring the folder to it, unless it is a dry run."""
+    if not dry_run:
+        folder.require_parents("update")
     changes = compare(folder, Edges.of(sources), memory)
     if not force and 2 * changes.removed.size > len(folder):
         raise InputError(
