@@ -12,9 +12,10 @@ from treeball import Hierarchy, InputError
 from treeball.engine.cpu import ratios
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
-from treeball.methods import distances, drawing_plans
+from treeball.methods import distances, drawing_board, drawing_plans
 from treeball.methods.centred import centred
-from treeball.methods.distances import _best_plans, _Board, draw
+from treeball.methods.distances import _best_plans, draw
+from treeball.methods.drawing_board import Board
 from treeball.methods.drawing_plans import Plan
 
 
@@ -95,7 +96,8 @@ def test_it_is_no_worse_than_even_directions_from_the_centre(hierarchy):
 
 
 def test_a_large_tree_is_no_worse_than_even_directions_at_any_radius(monkeypatch):
-    monkeypatch.setattr(distances, "LARGE", 100)
+    for module in (distances, drawing_board):
+        monkeypatch.setattr(module, "LARGE", 100)
     rng = np.random.default_rng(2)
     parents = [int(rng.integers(0, max(1, i // 6))) for i in range(1, 400)]
     hierarchy = Hierarchy.from_codes([f"n{i}" for i in range(400)], np.arange(1, 400), parents)
@@ -145,7 +147,7 @@ def test_a_step_moves_along_the_force_that_lowers_the_loss():
 
 def test_where_space_is_nearly_flat_evening_out_first_ends_better():
     """Edges that are short beside the curvature: the extreme pairs alone do not tell where nodes should go."""
-    board = _Board(coalescent(60, 3), 6, 1, 0)
+    board = Board(coalescent(60, 3), 6, 1, 0)
     points = board.place(Plan(20.0, 0.2, True, 0.9))
 
     def found(moved):
@@ -252,7 +254,7 @@ def test_neighbours_across_a_wide_drawing_come_in_the_order_of_distances(precisi
 def test_the_descent_mends_what_is_worst_where_little_is():
     """Sharpness is beside the distortion that there is: a drawing within a tenth is not shaken."""
     hierarchy = random_tree(60, 9, spread=0.5)
-    board = _Board(hierarchy, 10, 1, 0)
+    board = Board(hierarchy, 10, 1, 0)
     points = board.place(_best_plans(board)[0][0])
     before = np.ptp(board.logs(points))
     assert before < 0.2
@@ -300,5 +302,5 @@ def test_the_drawing_does_not_depend_on_threads_and_they_are_those_that_were_ask
     hierarchy = coalescent(40, 3)
     alone = treeball.fit(hierarchy, dim=4, objective="distances", threads=1).vectors
     monkeypatch.undo()
-    assert asked == [1]
+    assert set(asked) == {1}
     np.testing.assert_array_equal(alone, treeball.fit(hierarchy, dim=4, objective="distances", threads=2).vectors)

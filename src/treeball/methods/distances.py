@@ -14,39 +14,30 @@ curvature, and space is as good as flat.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.cpu import ratios, to_scale
+from ..engine.cpu import ratios
 from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
-from ..hierarchy.metric import PathLengths
-from ..types import Floats, Ints
+from ..types import Floats
 from ..workers import in_threads, thread_count
-from .centred import CentredTree, centred
+from .drawing_board import LARGE, LEAST_STEPS, Board, log_worst
 from .drawing_plans import Plan, first_plans, largest_radius, plans_of_radius
-from .spreading import even_out, spread
+from .stretching import GENTLY, WIDELY
 
 if TYPE_CHECKING:
     from .run import Run
 
 __all__ = ["Drawing", "draw", "run_to_scale"]
 
-# Nodes nearest by path that a node is compared with; fewer in large trees.
-NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
-RANDOM_PAIRS = 20_000
-# Small changes of a direction that are tried.
-ATTEMPTS = 40
-# All pairs are measured up to so many nodes.
-ALL_PAIRS = 2_000
-# Pairs times steps that a descent may take, steps at most and at least, and nodes beyond which there is none.
-EFFORT, STEPS, LEAST_STEPS, MOVED_UP_TO = 30_000_000, 1_000, 30, 20_000
-# A descent sees this part as many pairs again at either end, of all that are measured.
-WORST_PART = 8
-# Plans that a descent starts from; where it ends depends on it.
-STARTS = 3
+# Pairs times steps that a descent may take, steps at most, and nodes beyond which there is none.
+EFFORT, STEPS, MOVED_UP_TO = 30_000_000, 1_000, 20_000
+# Plans whose edges are stretched, and those of them that a descent starts from; where it ends depends on it.
+STRETCHED, STARTS = 6, 3
 
 
 @dataclass(frozen=True)
@@ -93,126 +84,12 @@ class Drawing:
         return asdict(self.plan) | rest
 
 
-class _Board:
-    """A tree ready to be drawn in some dimensions, and the pairs of nodes that a drawing is judged by."""
-
-    def __init__(self, hierarchy: Hierarchy, dim: int, terms: int, seed: int) -> None:
-        self.tree: CentredTree = centred(hierarchy)
-        self.dim, self.terms = dim, terms
-        n = self.tree.nodes
-        self.depth = float(self.tree.depth.max(initial=0.0))
-        large = n > LARGE
-        self.near = self.tree.near(min(NEAR_WHEN_LARGE if large else NEAR, max(1, self.tree.order.size - 1)))
-        # One node of the hierarchy for each of the tree.
-        self._who = np.unique(self.tree.group, return_index=True)[1]
-        self._paths = PathLengths(hierarchy)
-        self.close = self._chosen(0, seed)
-        self.pairs = self._chosen(RANDOM_PAIRS if n > 300 else 0, seed)
-        self.both = self._chosen(self.close[0].size, seed)
-        self._noise = np.random.default_rng(seed).normal(size=(ATTEMPTS, dim)) / math.sqrt(dim)
-        self.all: tuple[Ints, Ints, Floats] | None = None
-        if n <= ALL_PAIRS:
-            first, second = np.triu_indices(n, 1)
-            self.all = (first, second, self._length(first, second))
-
-    def _length(self, first: Ints, second: Ints) -> Floats:
-        return self._paths.between(self._who[first], self._who[second])
-
-    def _chosen(self, random: int, seed: int) -> tuple[Ints, Ints, Floats]:
-        """The pairs nearest by path, which decide the worst distortion, and some at random."""
-        n, rng = self.tree.nodes, np.random.default_rng(seed)
-        near = self.near[0][:n]
-        first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
-        # A pair that both ends know is one pair.
-        kept = (second >= 0) & (second < n)
-        low, high = np.minimum(first, second)[kept], np.maximum(first, second)[kept]
-        more = rng.integers(0, n, (2, random))
-        low, high = np.concatenate([low, more.min(axis=0)]), np.concatenate([high, more.max(axis=0)])
-        code = np.unique(low * n + high)
-        first, second = code // n, code % n
-        apart = first != second
-        first, second = first[apart], second[apart]
-        length = self._length(first, second)
-        long = length > 0.0
-        return first[long], second[long], length[long]
-
-    def place(self, plan: Plan) -> Floats:
-        """Points (terms, m, dim) of a plan."""
-        tree, scale = self.tree, plan.radius / self.depth
-        points = np.zeros((self.terms, tree.order.size, self.dim))
-        to_scale.place(
-            tree.order, tree.parent, tree.child_ptr, tree.child_idx, tree.length * scale, tree.below * scale,
-            *self.near, scale, *tree.fans(self.dim), plan.straight, plan.firm,
-            plan.thrifty, plan.acceptable, self._noise, points,
-        )  # fmt: skip
-        return points[:, : tree.nodes].copy()
-
-    def logs(self, points: Floats, *, everything: bool = False) -> Floats:
-        """Logarithms of distance over path of the pairs, or of all where that is possible."""
-        first, second, length = self.all if everything and self.all is not None else self.pairs
-        found = np.empty(first.size)
-        ratios.log_ratios(points, first, second, length, found)
-        return found
-
-    def moved(self, points: Floats, steps: int, *, evenly: bool = False) -> Floats:
-        """The points after a descent on the worst pairs, or, before it, on all."""
-        first, second, length = self.close
-        nearest = np.full(self.tree.nodes, np.inf)
-        np.minimum.at(nearest, first, length)
-        np.minimum.at(nearest, second, length)
-        reach = np.minimum(1.0, nearest * math.exp(float(np.median(self.logs(points)))))
-        if evenly:
-            points = even_out(points, *self.both, reach, steps=max(LEAST_STEPS, steps // 5))
-        return spread(points, *self._worst(points), reach, steps=steps)
-
-    def _worst(self, points: Floats) -> tuple[Ints, Ints, Floats]:
-        """The pairs nearest by path, and of those farther apart the ones that are worst in a drawing."""
-        measured = self.pairs if self.all is None else self.all
-        logs = self.logs(points, everything=True)
-        count = min(self.close[0].size // WORST_PART, logs.size // 2)
-        order = np.argpartition(logs, [count, logs.size - count - 1])
-        # A pair that is chosen twice counts twice.
-        chosen = np.concatenate([order[:count], order[logs.size - count :]])
-        first, second, length = (
-            np.concatenate([near, far[chosen]]) for near, far in zip(self.close, measured, strict=True)
-        )
-        return first, second, length
-
-
-def _range(logs: Floats) -> float:
-    """Logarithm of the largest ratio over the smallest; beyond all where two nodes coincide, by the mean error."""
-    if not logs.size:
-        return 0.0
-    found = float(logs.max() - logs.min())
-    if math.isfinite(found):
-        return found
-    logs = np.nan_to_num(logs, nan=-math.inf)
-    middle = float(np.median(logs))
-    if not math.isfinite(middle):
-        return 1e12
-    return 1e6 * (1.0 + float(np.mean(np.abs(np.expm1(np.minimum(logs - middle, 300.0))))))
-
-
-def _fault(logs: Floats) -> float:
-    """What drawings are chosen by: logarithm of the worst distortion, and the average beside it."""
-    return _range(logs) + _average(logs)
-
-
-def _average(logs: Floats) -> float:
-    """Average distortion beside the median ratio; what is more than twice too far counts as that."""
-    if not logs.size:
-        return 0.0
-    middle = float(np.median(logs))
-    return float(np.mean(np.abs(np.expm1(np.clip(logs - middle, -50.0, 0.7))))) if math.isfinite(middle) else 1.0
-
-
-def _best_plans(board: _Board) -> tuple[list[Plan], int]:
+def _best_plans(board: Board) -> tuple[list[Plan], int]:
     """Plans by their distortion, one for each radius and straightness, the best first; how many were tried."""
     large = board.tree.nodes > LARGE
 
     def judged(plan: Plan) -> tuple[float, float, Plan]:
-        logs = board.logs(board.place(plan))
-        return _fault(logs), _average(logs), plan
+        return *board.judged(board.place(plan)), plan
 
     found = [judged(plan) for plan in first_plans(large, largest_radius(board.tree))]
     best = min(found, key=lambda one: one[0])
@@ -220,8 +97,12 @@ def _best_plans(board: _Board) -> tuple[list[Plan], int]:
         radius = best[2].radius
         found += [judged(plan) for plan in plans_of_radius(radius)]
     plans: dict[tuple[float, float, bool], Plan] = {}
-    for _, _, plan in sorted(found, key=lambda one: one[0]):
-        plans.setdefault((plan.radius, plan.straight, plan.firm), plan)
+    judgements = set()
+    for *judgement, plan in sorted(found, key=lambda one: one[0]):
+        # Plans that are judged alike are drawn alike.
+        if tuple(judgement) not in judgements:
+            plans.setdefault((plan.radius, plan.straight, plan.firm), plan)
+        judgements.add(tuple(judgement))
     best_plans = list(plans.values())
     # What is worst a descent mends sooner than the average, so one of the starts is that of the least average.
     even = min((one for one in found if one[2] in best_plans), key=lambda one: one[1])[2]
@@ -250,7 +131,7 @@ def draw(
     threads
         How many descents run at once; 0 for one a core. The drawing does not depend on it.
     """
-    board = _Board(hierarchy, dim, terms, seed)
+    board = Board(hierarchy, dim, terms, seed)
     shared = int(hierarchy.n_nodes - board.tree.nodes)
     if board.tree.nodes < 2 or not board.depth > 0.0:
         points = np.zeros((terms, hierarchy.n_nodes, dim))
@@ -259,18 +140,15 @@ def draw(
     tried = 1
     if plan is None:
         plans, tried = _best_plans(board)
-        plan, points = plans[0], board.place(plans[0])
-        steps = min(STEPS, EFFORT // max(1, board.close[0].size))
-        if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
-            plan, points = _best_descent(board, plans[:STARTS], points, steps, thread_count(threads))
+        plan, points = _best_points(board, plans, thread_count(threads))
     else:
         points = board.place(plan)
     logs = board.logs(points, everything=True)
     return Drawing(
         points[:, board.tree.group],
         plan,
-        scale=math.exp(float(np.median(logs))),
-        worst=math.exp(_range(logs)) if _range(logs) < 700.0 else math.inf,
+        scale=math.exp(float(np.median(board.even(logs, everything=True)))),
+        worst=math.exp(log_worst(logs)) if log_worst(logs) < 700.0 else math.inf,
         exact=board.all is not None,
         resolved=_resolved(board, points, plan),
         shared=shared,
@@ -278,24 +156,34 @@ def draw(
     )
 
 
-def _best_descent(board: _Board, plans: list[Plan], points: Floats, steps: int, threads: int) -> tuple[Plan, Floats]:
-    """The best plan, and the best of its points and of what descents from some plans end at."""
-    ways = [(plan, evenly) for plan in plans for evenly in (False, True)]
-    ends: list[tuple[float, Floats] | None] = [None] * len(ways)
+def _best_points(board: Board, plans: list[Plan], threads: int) -> tuple[Plan, Floats]:
+    """The best plan and its points: as they are placed, with longer edges, or after a descent from these."""
+    found = [(plans[0], board.place(plans[0]))]
+    starts = _each(lambda plan: board.stretched(plan, GENTLY), plans[:STRETCHED], threads)
+    found += sorted(zip(plans, starts, strict=False), key=lambda one: board.judged(one[1])[0])[:STARTS]
+    steps = min(STEPS, EFFORT // max(1, board.close[0].size))
+    if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
+        best = found[1]
+        wide = (best[0], board.stretched(best[0], WIDELY))
+        ways = [(*start, evenly) for start in (best, wide) for evenly in (False, True)]
+        ways += [(*start, True) for start in found[2:]]
+        ends = _each(lambda way: board.moved(way[1], steps, evenly=way[2]), ways, threads)
+        found += [(way[0], end) for way, end in zip(ways, ends, strict=True)]
+    return min(found, key=lambda one: board.judged(one[1], everything=True)[0])
 
-    def work(which: int) -> None:
-        plan, evenly = ways[which]
-        moved = board.moved(board.place(plan), steps, evenly=evenly)
-        ends[which] = (_fault(board.logs(moved, everything=True)), moved)
 
-    in_threads(work, range(len(ways)), threads)
-    found = [(plans[0], (_fault(board.logs(points, everything=True)), points))]
-    found += [(plan, end) for (plan, _), end in zip(ways, ends, strict=True) if end is not None]
-    plan, (_, moved) = min(found, key=lambda one: one[1][0])
-    return plan, moved
+def _each(work: Callable[[Any], Floats], cases: Sequence[Any], threads: int) -> list[Floats]:
+    """What `work` gives for each case."""
+    done: dict[int, Floats] = {}
+
+    def one(which: int) -> None:
+        done[which] = work(cases[which])
+
+    in_threads(one, range(len(cases)), threads)
+    return [done[which] for which in range(len(cases))]
 
 
-def _resolved(board: _Board, points: Floats, plan: Plan) -> float:
+def _resolved(board: Board, points: Floats, plan: Plan) -> float:
     """Share of the edges whose distance is by less than half of it off their length."""
     tree = board.tree
     low = np.flatnonzero((tree.parent[: tree.nodes] >= 0) & (tree.parent[: tree.nodes] < tree.nodes))

@@ -6,15 +6,26 @@ from dataclasses import dataclass
 
 from .centred import CentredTree
 
-__all__ = ["EVEN", "EVEN_RADII_WHEN_LARGE", "Plan", "first_plans", "largest_radius", "plans_of_radius"]
+__all__ = [
+    "EVEN",
+    "EVEN_RADII_WHEN_LARGE",
+    "LARGEST_HALF",
+    "ROOM",
+    "Plan",
+    "first_plans",
+    "largest_radius",
+    "plans_of_radius",
+]
 
 # All of a plan but its radius.
 _Shape = tuple[float, bool, float, bool]
 
-# Farther out the squares of gaps leave float64, whose exponents more terms do not widen.
-LARGEST_RADIUS = 300.0
-# Radius and longest edge together, so that neighbours are ranked by finite keys.
-LARGEST_KEY = 690.0
+# Farther out than the second the squares of gaps leave float64, whose exponents more terms do not widen. The radius is
+# smaller, for edges that are stretched.
+LARGEST_RADIUS, ROOM = 330.0, 342.0
+# Neighbours are ranked by finite keys where radius and longest edge together are below the first, and where each half
+# of an edge on which the centre lies is below the second.
+LARGEST_KEY, LARGEST_HALF = 690.0, 230.0
 RADII = (LARGEST_RADIUS, 220.0, 120.0, 60.0, 30.0, 15.0)
 RADII_WHEN_LARGE = (LARGEST_RADIUS, 120.0, 60.0, 30.0)
 # Even directions are found fast, and in large trees the radius at which digits end is what matters.
@@ -47,8 +58,9 @@ class Plan:
 
 def largest_radius(tree: CentredTree) -> float:
     """How far out the farthest node of a tree may be."""
-    longest = float(tree.length.max() / tree.depth.max())
-    return min(LARGEST_RADIUS, LARGEST_KEY / (1.0 + 2.0 * longest))
+    share = tree.length / tree.depth.max()
+    half = float(share[tree.parent == tree.order[0]].max()) if tree.nodes < tree.order.size else 0.0
+    return min(LARGEST_RADIUS, LARGEST_KEY / (1.0 + float(share.max())), LARGEST_HALF / max(half, 1e-9))
 
 
 def first_plans(large: bool, largest: float) -> list[Plan]:
