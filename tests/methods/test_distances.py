@@ -304,3 +304,9 @@ def test_the_drawing_does_not_depend_on_threads_and_they_are_those_that_were_ask
     monkeypatch.undo()
     assert set(asked) == {1}
     np.testing.assert_array_equal(alone, treeball.fit(hierarchy, dim=4, objective="distances", threads=2).vectors)
+
+
+def test_a_tree_without_any_length_is_told_of():
+    flat = draw(tree([0, 0, 1], [0.0, 0.0, 0.0]), 3)
+    assert flat.note == "no path has a length: all nodes are at one place, and their distances say nothing"
+    assert "1 node shares its place" in draw(tree([0, 0, 1], [0.0, 1.0, 1.0]), 3).note

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..words import aligned, count, json_line, printable, say
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
+    from ..evaluation import Distortion, Evaluation
     from ..hierarchy.read_report import ReadReport
 
 __all__ = [
+    "distortion_rows",
     "print_json",
     "print_line",
     "print_paragraph",
@@ -138,6 +139,21 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if sampled:
         rows.append(("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, 95 % intervals"))
     return rows
+
+
+def distortion_rows(measured: Distortion) -> list[tuple[str, str]]:
+    """The rows of how far distances are from lengths of paths."""
+    interval = ""
+    if measured.average_interval is not None:
+        interval = "  ({:.4f} to {:.4f})".format(*measured.average_interval)
+    pairs = "all pairs" if measured.exact else f"{measured.pairs:,} sampled pairs"
+    if measured.left_aside:
+        pairs += f" ({measured.left_aside:,} with no length between them left aside)"
+    return [
+        ("Spearman", f"{measured.spearman:.4f} with path {measured.against}"),
+        ("average distortion", f"{measured.average:.4f}{interval}"),
+        ("worst distortion", f"{measured.worst:.4f} over {pairs}, {measured.metric} metric in {measured.against}"),
+    ]
 
 
 def recorded_score_rows(scores: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -12,11 +12,11 @@ from ..checks import require
 from ..errors import InputError
 from ..types import Device, Objective
 from ..words import count
-from .console import print_json, print_line, print_table, say, score_rows
+from .console import distortion_rows, print_json, print_line, print_table, say, score_rows
 from .folder_answers import evaluate_folder, refuse_options
 
 if TYPE_CHECKING:
-    from ..evaluation import Distortion, Evaluation
+    from ..evaluation import Evaluation
     from ..hierarchy import Hierarchy
 
 _PAIRS = Parameter(group="Held-out pairs")
@@ -145,7 +145,7 @@ def evaluate(
         measured = measure(embedding, seed=seed)
         neighbours = map_neighbours(embedding, seed=seed, threads=threads)
         record |= {"map_neighbours": json_number(neighbours), "distortion": measured.to_dict()}
-        rows += [("MAP, neighbours", f"{neighbours:.4f}"), *_distortion_rows(measured)]
+        rows += [("MAP, neighbours", f"{neighbours:.4f}"), *distortion_rows(measured)]
     verdict = _verdict(evaluation.map, require_map, len(evaluation.illness), require_ill)
     if json:
         print_json(record)
@@ -186,20 +186,6 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _options(names: Iterable[str]) -> str:
     return " and ".join(f"--{name.replace('_', '-')}" for name in names)
-
-
-def _distortion_rows(measured: Distortion) -> list[tuple[str, str]]:
-    interval = ""
-    if measured.average_interval is not None:
-        interval = "  ({:.4f} to {:.4f})".format(*measured.average_interval)
-    pairs = "all pairs" if measured.exact else f"{measured.pairs:,} sampled pairs"
-    if measured.left_aside:
-        pairs += f" ({measured.left_aside:,} with no length between them left aside)"
-    return [
-        ("Spearman", f"{measured.spearman:.4f} with path {measured.against}"),
-        ("average distortion", f"{measured.average:.4f}{interval}"),
-        ("worst distortion", f"{measured.worst:.4f} over {pairs}, {measured.metric} metric in {measured.against}"),
-    ]
 
 
 def _write_ill_pairs(evaluation: Evaluation, hierarchy: Hierarchy, path: Path, escape_formulas: bool) -> None:

@@ -11,7 +11,7 @@ from ..io.readers.settings import ReadSettings
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
-from .console import print_json, print_line, print_table, say, say_what_was_read, score_rows
+from .console import distortion_rows, print_json, print_line, print_table, say, say_what_was_read, score_rows
 from .folder import FolderSettings, fit_folder
 from .outputs import partial_of, save, stem_of
 from .sources import read_hierarchy
@@ -100,11 +100,18 @@ def fit(
     for entry in made.log[len(choice.reasons) :]:
         say(f"epoch {entry.epoch}: {entry.text}" if epochs and not constructed else entry.text)
     evaluation = embedding.evaluate(threads=chosen.threads, device=chosen.scored_on)
+    record, rows = evaluation.to_dict(), score_rows(evaluation)
+    if embedding.keeps_distances:  # what it was made for comes first
+        from ..evaluation import distortion
+
+        measured = distortion(embedding, seed=chosen.seed)
+        record["distortion"] = measured.to_dict()
+        rows = [*distortion_rows(measured), *rows]
     if json:
-        print_json(evaluation.to_dict())
+        print_json(record)
     else:
         how = f", {count(made.epochs_done, 'epoch')}" if made.epochs_done else ""
-        print_table(score_rows(evaluation), f"{made.method}, dimension {chosen.dim}{how}")
+        print_table(rows, f"{made.method}, dimension {chosen.dim}{how}")
         if evaluation.certificate is not None:
             print_line(evaluation.certificate.sentence())
     if made.clamped.times and made.clamped.at_radius is not None:

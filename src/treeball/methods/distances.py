@@ -68,6 +68,8 @@ class Drawing:
     @property
     def note(self) -> str:
         """One sentence for the log."""
+        if not self.plan.radius:
+            return "no path has a length: all nodes are at one place, and their distances say nothing"
         measured = "all pairs" if self.exact else "the pairs looked at"
         text = (
             f"drawn to scale from the metric centre: a path of length 1 is a distance of {self.scale:.6g}, within "
@@ -75,7 +77,8 @@ class Drawing:
             f"{self.tried}); float64 resolves {self.resolved:.2%} of the edge lengths"
         )
         if self.shared:
-            text += f"; {self.shared:,} nodes share their place with another, at no distance from it"
+            share = "node shares its" if self.shared == 1 else "nodes share their"
+            text += f"; {self.shared:,} {share} place with another, at no distance from it"
         return text
 
     def to_dict(self) -> dict[str, Any]:

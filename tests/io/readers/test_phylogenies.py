@@ -136,3 +136,8 @@ def test_branch_lengths_that_are_there_are_kept_where_others_are_missing() -> No
     weights = dict(zip((hierarchy.names[code] for code in hierarchy.edges()[0]), hierarchy.parent_weight, strict=True))
     assert weights == {"a": 0.5, "b": 1.0, "c": 2.0, "d": 3.0}
     assert "1 branch length missing, taken as 1" in hierarchy.report.notes
+
+
+@pytest.mark.parametrize("comment", ["[a tree]", "[of a [nested] kind] [&R]", "[(]\n"])
+def test_comments_come_before_a_tree(comment: str) -> None:
+    assert _read(f"{comment} ((a:1,b:1)x:1,c:2)r;\n")[0] == _read("((a:1,b:1)x:1,c:2)r;\n")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ....errors import InputError
-from ..newick_text import Tree, parse_tree, statements
+from ..newick_text import Tree, end_of_comment, parse_tree, statements
 from ..phylogeny import Trees, relation_of_trees
 from ..relation import Relation
 from ..sample import Sample
@@ -13,12 +13,12 @@ from ..settings import ReadSettings
 from ..source import Source
 from . import nexus
 
-_OPENING = re.compile(r"\s*+(?:\[[^\]]*+\]\s*+)*+\(")
+_BLANK = re.compile(r"\s*+")
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
     """High for text that opens with a parenthesis and has commas inside of it, however well it is closed and ended."""
-    if not _OPENING.match(sample.text):
+    if not _opens_with_a_parenthesis(sample.text):
         return 0.0
     balanced = sample.text.count("(") == sample.text.count(")")
     ended = sample.text.rstrip().endswith(";")
@@ -29,6 +29,14 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     if not sample.whole:
         return 0.8
     return 0.5 if balanced or ended else 0.2
+
+
+def _opens_with_a_parenthesis(text: str) -> bool:
+    """Whether the first that is no comment is one; comments may hold others."""
+    position = _BLANK.match(text).end()  # type: ignore[union-attr]  # it matches nothing as well
+    while text[position : position + 1] == "[":
+        position = _BLANK.match(text, end_of_comment(text, position)).end()  # type: ignore[union-attr]
+    return text[position : position + 1] == "("
 
 
 def _looks_broken_off(sample: Sample, ended: bool) -> bool:

@@ -1,0 +1,22 @@
+"""``treeball fit --objective distances``: what a biologist is told."""
+
+from __future__ import annotations
+
+import json
+
+from treeball.cli.main import run
+
+
+def test_the_fit_tells_how_well_distances_keep_lengths(tmp_path, capsys):
+    source, model = tmp_path / "tree.nwk", tmp_path / "tree.parquet"
+    source.write_text("[of a [nested] kind] ((a:1,b:2)x:1.5,(c:0,d:1)y:2,e:3)r;\n")
+    command = ["fit", str(source), "--objective", "distances", "--dim", "4", "-o", str(model)]
+    assert run(command) == 0
+    printed = capsys.readouterr()
+    assert "1 node shares its place" in printed.err
+    rows = [line.split()[0] for line in printed.out.splitlines()[1:]]
+    assert rows[:3] == ["Spearman", "average", "worst"]
+    assert run([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["distortion"]
+    assert found["average"] < 0.02
+    assert found["spearman"] > 0.98
