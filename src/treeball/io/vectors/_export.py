@@ -18,7 +18,7 @@ from ..atomic import require_writable
 from ..together import write_together
 from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search
 from .formats.registry import Format, find, format_by_ending
-from .precision import PrecisionLoss, measure_loss, rounding_sentence, to_float32
+from .precision import PrecisionLoss, loss_of_wide_drawings, measure_loss, rounding_sentence, to_float32
 from .vectors import Vectors, rows_of
 
 __all__ = ["Export", "export"]
@@ -145,6 +145,8 @@ def export(
     flat = flat_search(embedding, values) if candidates is None else None
     warning = None if flat is None else flat.warning()
     told = (*notes, warning) if warning else tuple(notes)
+    if wide := loss_of_wide_drawings(embedding, kind):
+        told = (wide, *told)
     if precise is not embedding:
         told = (rounding_sentence(precise, embedding), *told)
     return Export(path, format, kind, dtype, len(vectors.names), vectors.width, told, loss, flat, candidates)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...geometry import poincare
-from ...limits import TIE
+from ...limits import PLACED_RADIUS, TIE
 from ...nearest import nearest_nodes
 from ...types import Kind
 from ...words import json_number
@@ -18,7 +18,7 @@ from ...words import json_number
 if TYPE_CHECKING:
     from ...embedding import Embedding
 
-__all__ = ["PrecisionLoss", "measure_loss", "rounding_sentence", "to_float32"]
+__all__ = ["PrecisionLoss", "loss_of_wide_drawings", "measure_loss", "rounding_sentence", "to_float32"]
 
 SAMPLE = 1_000
 NEIGHBORS = 10
@@ -140,4 +140,17 @@ def measure_loss(before: Embedding, after: Embedding, pulled_in: int, seed: int 
         moved_median=float(np.median(moved)),
         moved_most=float(moved.max()),
         pulled_in=pulled_in,
+    )
+
+
+def loss_of_wide_drawings(embedding: Embedding, kind: Kind) -> str:
+    """One sentence if nodes lie farther out than other coordinates than the half-space's keep their places; or none."""
+    if embedding.space.name != "half-space" or kind == "half-space":
+        return ""
+    beyond = int((embedding.radii() > PLACED_RADIUS).sum())
+    if not beyond:
+        return ""
+    return (
+        f"{beyond:,} of {len(embedding):,} nodes are beyond radius {PLACED_RADIUS:g}, where places in {kind} "
+        "coordinates end: their distances are not those of the model; choose half-space coordinates, which keep them"
     )
