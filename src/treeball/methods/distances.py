@@ -163,13 +163,21 @@ def _best_points(board: Board, plans: list[Plan], threads: int) -> tuple[Plan, F
     """The best plan and its points: as they are placed, with longer edges, or after a descent from these."""
     found = [(plans[0], board.place(plans[0]))]
     starts = _each(lambda plan: board.stretched(plan, GENTLY), plans[:STRETCHED], threads)
-    found += sorted(zip(plans, starts, strict=False), key=lambda one: board.judged(one[1])[0])[:STARTS]
+    judged = sorted(
+        ((*board.judged(start), plan, start) for plan, start in zip(plans, starts, strict=False)),
+        key=lambda one: one[0],
+    )
+    found += [one[2:] for one in judged[:STARTS]]
     steps = min(STEPS, EFFORT // max(1, board.close[0].size))
     if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
         best = found[1]
         wide = (best[0], board.stretched(best[0], WIDELY))
         ways = [(*start, evenly) for start in (best, wide) for evenly in (False, True)]
         ways += [(*start, True) for start in found[2:]]
+        # What is worst a descent mends sooner than the average.
+        even = min(judged, key=lambda one: one[1])
+        if all(even is not one for one in judged[:STARTS]):
+            ways += [(*even[2:], True), (even[2], board.stretched(even[2], WIDELY), True)]
         ends = _each(lambda way: board.moved(way[1], steps, evenly=way[2]), ways, threads)
         found += [(way[0], end) for way, end in zip(ways, ends, strict=True)]
     return min(found, key=lambda one: board.judged(one[1], everything=True)[0])
