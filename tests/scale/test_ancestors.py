@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from treeball.scale.folder import ModelFolder
 from treeball.scale.shard import make_shard
 from treeball.scale.trunk import Shape
 
-SETTINGS = {"dim": 8, "branch_nodes": 256, "epochs": 200, "objective": "ancestors"}
+SETTINGS: dict[str, Any] = {"dim": 8, "branch_nodes": 256, "epochs": 200, "objective": "ancestors"}
 
 
 def quiet(_):
