@@ -22,7 +22,7 @@ from treeball.methods.first_vectors import place_first
 from treeball.methods.pairs import Pairs
 from treeball.methods.run import Run
 from treeball.methods.sampled_descent import SampledDescent
-from treeball.methods.settings import BaselineSettings
+from treeball.methods.training_settings import BaselineSettings
 from treeball.workers import available_cores
 
 DIM, NEGATIVES, BATCH = 10, 50, 10

@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import InputError
 
-__all__ = ["is_number", "is_positive", "require", "require_choice", "require_flag", "require_whole"]
+__all__ = ["is_number", "is_positive", "require", "require_choice", "require_flag", "require_fraction", "require_whole"]
 
 
 def require(condition: bool, sentence: str) -> None:
@@ -31,6 +31,11 @@ def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 def require_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     require(isinstance(value, bool), f"{name} must be True or False, not {value!r}")
+
+
+def require_fraction(name: str, value: Any) -> None:
+    """Refuse what is no number above 0 and up to 1."""
+    require(is_positive(value) and value <= 1, f"{name} must be above 0 and at most 1, not {value}")
 
 
 def is_number(value: Any) -> bool:

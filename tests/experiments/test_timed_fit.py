@@ -12,7 +12,7 @@ from treeball.experiments.timed_fit import timed_fit, warm_up
 from treeball.methods import Checkpoints
 from treeball.methods.auto import resolve
 from treeball.methods.registry import find, method_names
-from treeball.methods.settings import BaselineSettings
+from treeball.methods.training_settings import BaselineSettings
 
 TREE = treeball.read([(f"{i}", f"{(i - 1) // 3}") for i in range(1, 40)], direction="child-parent")
 

@@ -21,8 +21,8 @@ from treeball.geometry.dilation import dilate_ball
 from treeball.methods import geometry_aware
 from treeball.methods._fit import fit
 from treeball.methods.pairs import Pairs
-from treeball.methods.settings import ClosureSettings
 from treeball.methods.sufficiency import Crowding, Sufficiency, crowding, sufficiency
+from treeball.methods.training_settings import ClosureSettings
 
 COMMON = {"dim": 2, "epochs": 60, "burn_in": 5, "deterministic": True}
 CLOSURE, DILATION = {"n_tc": 20}, {"dilation_from": 20, "dilation_limit": 1}

@@ -27,7 +27,7 @@ from treeball.io import memory
 from treeball.methods.descent import Epochs
 from treeball.methods.observe import Observers
 from treeball.methods.run import Run
-from treeball.methods.settings import BaselineSettings
+from treeball.methods.training_settings import BaselineSettings
 from treeball.report.plane import Plane
 from treeball.report.snapshots import SnapshotRecorder, frames_path, load_frames
 from treeball.report.watch import WatchSettings

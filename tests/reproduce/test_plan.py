@@ -10,7 +10,7 @@ import pytest
 from treeball.errors import InputError
 from treeball.experiments.timed_fit import timed_fit
 from treeball.limits import BALL_RADIUS, PUBLISHED_RADIUS
-from treeball.methods.settings import GeometryAwareSettings
+from treeball.methods.training_settings import GeometryAwareSettings
 from treeball.reproduce import ablations, datasets, paper
 from treeball.reproduce.datasets import TREES
 from treeball.reproduce.plan import Choices, plan

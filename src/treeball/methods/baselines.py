@@ -13,7 +13,7 @@ from .pairs import Pairs, require_weights
 from .registry import Method
 from .run import Run
 from .sampled_descent import SampledDescent
-from .settings import BaselineSettings, EuclideanSettings, OutsideBallSettings
+from .training_settings import BaselineSettings, EuclideanSettings, OutsideBallSettings
 
 __all__ = ["METHODS", "train"]
 

@@ -14,17 +14,8 @@ from typing import Any, Literal, Self
 from ..checks import require
 from ..errors import InputError
 from ..types import Device, Objective
-from .settings import (
-    BurnInNegatives,
-    ClosureReading,
-    ConstructSettings,
-    GeometryAwareSettings,
-    Init,
-    Settings,
-    SoftmaxSettings,
-    SufficiencyRule,
-    refuse_unknown,
-)
+from .settings import ConstructSettings, Init, Settings, SoftmaxSettings, refuse_unknown
+from .training_settings import BurnInNegatives, ClosureReading, GeometryAwareSettings, SufficiencyRule
 
 __all__ = ["FitSettings", "given_settings", "settings_of"]
 

@@ -21,8 +21,8 @@ from .pairs import Pairs, require_weights
 from .registry import Method
 from .run import Run
 from .sampled_descent import SampledDescent
-from .settings import ClosureSettings, DilationSettings, GeometryAwareSettings
 from .sufficiency import check
+from .training_settings import ClosureSettings, DilationSettings, GeometryAwareSettings
 
 __all__ = ["METHODS", "train"]
 

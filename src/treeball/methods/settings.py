@@ -1,6 +1,7 @@
 """Settings of the methods: each has a frozen dataclass with what it uses, and nothing else.
 
-What a user gives, and how the settings of a method are made of it, is in `fit_settings`.
+Those of trainings on equation 2, the paper's own and what it is compared with, are in `training_settings`. What a user
+gives, and how the settings of a method are made of it, is in `fit_settings`.
 """
 
 from __future__ import annotations
@@ -10,34 +11,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from ..checks import is_number, is_positive, require, require_choice, require_flag, require_whole
+from ..checks import is_number, is_positive, require, require_choice, require_flag, require_fraction, require_whole
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS, TERMS
 from ..types import Device, Objective
 
 __all__ = [
-    "BaselineSettings",
-    "BurnInNegatives",
-    "ClosureReading",
-    "ClosureSettings",
     "ConstructSettings",
-    "DilationSettings",
     "EpochSettings",
-    "EuclideanSettings",
-    "GeometryAwareSettings",
     "Init",
-    "OutsideBallSettings",
     "SarkarSettings",
     "Settings",
     "SoftmaxSettings",
-    "SufficiencyRule",
-    "TrainingSettings",
     "refuse_unknown",
 ]
 
 Init = Literal["random", "construct"]
-SufficiencyRule = Literal["children", "paper"]
-ClosureReading = Literal["literal", "lowered"]
-BurnInNegatives = Literal["uniform", "degree"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +213,7 @@ class EpochSettings(Settings):
         for name, least in (("epochs", 0), ("negatives", 1), ("trace_every", 0)):
             require_whole(name, getattr(self, name), least)
         require(is_positive(self.lr), f"lr must be a positive number, not {self.lr}: published runs use 0.3 to 1")
-        _require_fraction("init_scale", self.init_scale)
+        require_fraction("init_scale", self.init_scale)
         _require_radius(self.max_radius)
 
     @property
@@ -292,168 +280,6 @@ class SoftmaxSettings(EpochSettings):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingSettings(EpochSettings):
-    """Of a training by gradient descent on equation 2.
-
-    Parameters
-    ----------
-    batch
-        Pairs that published trainers average over; here it only divides the learning rate: a pair moves by lr / batch.
-    burn_in
-        Epochs at the start that run at a reduced learning rate, so that directions form before distances.
-    burn_in_factor
-        The reduction of the learning rate during burn-in.
-    burn_in_negatives
-        How negatives are drawn during burn-in: all nodes alike, or by degree, so that the hubs of the hierarchy find
-        their directions first. Afterwards all are alike.
-    weighted
-        Multiply the step of each pair by the weight of its edge (scaled to mean 1); objective parents only.
-    init_radius
-        Hyperbolic radius of the ball that random first vectors are drawn from, with init random.
-    """
-
-    batch: int = 10
-    burn_in: int = 20
-    burn_in_factor: float = 0.01
-    burn_in_negatives: BurnInNegatives = "uniform"
-    weighted: bool = False
-    init_radius: float = 0.002
-
-    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {
-        **EpochSettings.goes_with,
-        "init_radius": ("init", "random"),
-    }
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, least in (("batch", 1), ("burn_in", 0)):
-            require_whole(name, getattr(self, name), least)
-        require_flag("weighted", self.weighted)
-        _require_fraction("burn_in_factor", self.burn_in_factor)
-        require_choice("burn_in_negatives", self.burn_in_negatives, get_args(BurnInNegatives))
-        require(
-            is_positive(self.init_radius) and self.init_radius < self.max_radius,
-            f"init_radius must be above 0 and below max_radius ({self.max_radius}), not {self.init_radius}",
-        )
-        require(
-            not (self.weighted and self.objective == "ancestors"),
-            "weighted goes with the objective parents: an ancestor pair has no weight of its own",
-        )
-
-    @property
-    def first_radius(self) -> float:
-        """As it was set."""
-        return self.init_radius
-
-
-@dataclass(frozen=True, kw_only=True)
-class BaselineSettings(TrainingSettings):
-    """Of the published trainers, which keep within radius 12.2."""
-
-    max_radius: float = PUBLISHED_RADIUS
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutsideBallSettings(BaselineSettings):
-    """Of trainings in other coordinates than the ball."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            self.init == "random",
-            f"init construct works in the ball, and the method {self.method} is not there: take init random",
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EuclideanSettings(OutsideBallSettings):
-    """Of the flat baseline."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(not self.heal, "heal works in hyperbolic space: leave it out for euclidean")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClosureSettings(TrainingSettings):
-    """Of a training with re-weighted closure edges (equation 7).
-
-    Parameters
-    ----------
-    eta_tc
-        Weight of closure edges (to ancestors that are no parents).
-    n_tc
-        Number of epochs at the start that use closure edges.
-    closure_reading
-        What equation 7 does to closure edges that are data already, with the objective ancestors: literal adds eta_tc
-        to their weight of 1, lowered takes eta_tc instead of it.
-    """
-
-    eta_tc: float = 0.2
-    n_tc: int = 300
-    closure_reading: ClosureReading = "literal"
-
-    goes_with: ClassVar[dict[str, tuple[str, Any]]] = {
-        **TrainingSettings.goes_with,
-        "closure_reading": ("objective", "ancestors"),
-    }
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_share("eta_tc", self.eta_tc)
-        require_whole("n_tc", self.n_tc, 0)
-        require_choice("closure_reading", self.closure_reading, get_args(ClosureReading))
-
-
-@dataclass(frozen=True, kw_only=True)
-class DilationSettings(TrainingSettings):
-    """Of a training that dilates where local capacity is lacking (equations 3 and 6).
-
-    Parameters
-    ----------
-    dilation
-        Factor by which a dilation multiplies all distances to the origin.
-    sufficiency
-        How a lack of local capacity is found. children: by the share of children that have a sibling nearer than their
-        parent; paper: by the share of inner nodes that have more children, k, than the lower bound allows within the
-        distance to the k-th nearest node.
-    dilation_share
-        Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
-        rule children, dilating goes on until the share is below half of that, and ten children or fewer are chance.
-    dilation_from
-        First epoch that may dilate: subtrees must have found their directions, which a dilation keeps.
-    dilation_limit
-        Largest number of dilations.
-    """
-
-    dilation: float = 1.5
-    sufficiency: SufficiencyRule = "children"
-    dilation_share: float | None = None
-    dilation_from: int = 300
-    dilation_limit: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_dilation(self.dilation)
-        require_choice("sufficiency", self.sufficiency, get_args(SufficiencyRule))
-        _require_share("dilation_share", self.largest_lack)
-        require_whole("dilation_from", self.dilation_from, 0)
-        require_whole("dilation_limit", self.dilation_limit, 0)
-
-    @property
-    def largest_lack(self) -> float:
-        """The share up to which local capacity is sufficient."""
-        if self.dilation_share is not None:
-            return self.dilation_share
-        return 0.01 if self.sufficiency == "paper" else 0.005
-
-
-@dataclass(frozen=True, kw_only=True)
-class GeometryAwareSettings(DilationSettings, ClosureSettings):
-    """Of Algorithm 1 as a whole: dilation and closure edges."""
-
-
 def refuse_unknown(given: Iterable[str], known: list[str], who: str) -> None:
     """Refuse the first name that nobody knows, with those there are."""
     for name in given:
@@ -465,15 +291,3 @@ def _require_radius(radius: Any) -> None:
         is_positive(radius) and radius <= LARGEST_RADIUS,
         f"max_radius must be above 0 and at most {LARGEST_RADIUS:g}, not {radius}: float64 coordinates end there",
     )
-
-
-def _require_fraction(name: str, value: Any) -> None:
-    require(is_positive(value) and value <= 1, f"{name} must be above 0 and at most 1, not {value}")
-
-
-def _require_share(name: str, value: Any) -> None:
-    require(is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
-
-
-def _require_dilation(value: Any) -> None:
-    require(is_positive(value) and value <= 100, f"dilation must be above 0 and at most 100, not {value}")

@@ -19,7 +19,7 @@ from ..engine.cpu.rank import to_blocks
 from ..geometry import capacity, poincare
 from ..hierarchy import Hierarchy
 from ..workers import in_parts, thread_count
-from .settings import DilationSettings
+from .training_settings import DilationSettings
 
 __all__ = ["Crowding", "Sufficiency", "check", "crowding", "sufficiency"]
 

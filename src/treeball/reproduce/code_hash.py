@@ -21,7 +21,7 @@ __all__ = ["code_hash", "code_of", "stripped"]
 
 _PACKAGE = "treeball"
 _COMPUTING = tuple(f"{_PACKAGE}.{room}." for room in ("engine", "geometry", "methods", "evaluation"))
-_SETTINGS = {f"{_PACKAGE}.methods.{name}" for name in ("settings", "fit_settings", "registry")}
+_SETTINGS = {f"{_PACKAGE}.methods.{name}" for name in ("settings", "training_settings", "fit_settings", "registry")}
 _EVALUATION = f"{_PACKAGE}.evaluation._evaluate"
 
 

@@ -13,7 +13,7 @@ from ..geometry.spaces import space_of
 from ..hierarchy import Hierarchy
 from ..limits import LARGEST_RADIUS
 from ..methods.registry import find, method_names
-from ..methods.settings import TrainingSettings
+from ..methods.training_settings import TrainingSettings
 from . import paper
 from .datasets import Tree
 from .recipes import ALL_METHODS, EQUAL_UPDATES, RADII, RECIPES, REFERENCE, Budget, Row, Terms

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..hierarchy import Hierarchy
 from ..methods.pairs import Pairs
-from ..methods.settings import ClosureSettings, TrainingSettings
+from ..methods.training_settings import ClosureSettings, TrainingSettings
 
 __all__ = ["Work"]
 

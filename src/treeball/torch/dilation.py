@@ -9,8 +9,8 @@ import torch
 from ..embedding import LogEntry
 from ..errors import InputError
 from ..methods.geometry_aware import CHECK_EVERY
-from ..methods.settings import DilationSettings, SufficiencyRule
 from ..methods.sufficiency import check
+from ..methods.training_settings import DilationSettings, SufficiencyRule
 from .embedding import HyperbolicEmbedding
 from .geometry import dilate, gap, largest_radius, radius
 

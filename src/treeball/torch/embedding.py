@@ -119,7 +119,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         from ..io.readers import read
         from ..methods.first_vectors import place_first
         from ..methods.run import Run
-        from ..methods.settings import TrainingSettings
+        from ..methods.training_settings import TrainingSettings
 
         settings = TrainingSettings(
             method="ga-dl", dim=dim, init=init, init_scale=init_scale, objective=objective, seed=seed

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..hierarchy import Hierarchy
 from ..methods.pairs import Pairs
-from ..methods.settings import ClosureSettings
+from ..methods.training_settings import ClosureSettings
 from ..types import Objective
 
 __all__ = ["Batch", "PairSampler"]
