@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import treeball
+from odd_phylogenies import ODD
 from treeball import Hierarchy
 from treeball.evaluation import distortion, map_neighbours
 from treeball.hierarchy.metric import PathLengths
@@ -33,7 +34,8 @@ from treeball.methods.drawing_plans import largest_radius
 TREES = ("mosses", "lichen", "binary-8", "coalescent-300", "nouns")
 # Generated ones on which nothing was chosen: tips and seed.
 UNSEEN = {
-    f"coalescent-{tips}-seed-{seed}": (tips, seed) for tips, seed in ((300, 11), (300, 12), (300, 13), (1000, 11))
+    f"coalescent-{tips}-seed-{seed}": (tips, seed)
+    for tips, seed in ((300, 11), (300, 12), (300, 13), (1000, 11), (3000, 21))
 }
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("auto", {"objective": "distances"}),
@@ -69,6 +71,8 @@ def hierarchy_of(name: str, data: Path) -> Hierarchy:
         return coalescent(300, 0)
     if name in UNSEEN:
         return coalescent(*UNSEEN[name])
+    if name in ODD:
+        return ODD[name]()
     return treeball.read(data / ("wordnet-nouns-tree.tsv.gz" if name == "nouns" else f"phylogenies/{name}.nwk"))
 
 
@@ -138,7 +142,7 @@ def main() -> None:
     """Print the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--trees", nargs="+", choices=[*TREES, *UNSEEN], default=list(TREES))
+    parser.add_argument("--trees", nargs="+", choices=[*TREES, *UNSEEN, *ODD], default=list(TREES))
     parser.add_argument("--dims", nargs="+", type=int, default=[2, 5, 10])
     parser.add_argument("--terms", nargs="+", type=int, choices=TERMS, default=list(TERMS))
     parser.add_argument("--parts", nargs="+", choices=("table", "bounds"), default=["table", "bounds"])

@@ -109,6 +109,18 @@ def test_a_large_tree_is_no_worse_than_even_directions_at_any_radius(monkeypatch
         assert made.worst <= 1.1 * even.worst
 
 
+def test_cousins_beyond_the_nearest_do_not_go_to_one_place_in_a_large_tree():
+    """Of 5,199 nodes only the 16 nearest were looked at, and others had less than a tenth of their path."""
+    hierarchy = coalescent(2_600, 5)
+    points = draw(hierarchy, 10, plan=Plan(330.0, 0.2, True, 0.9)).points
+    near, far = centred(hierarchy).near(512)
+    first, second = np.repeat(np.arange(hierarchy.n_nodes), 512), near[: hierarchy.n_nodes].ravel().astype(np.int64)
+    looked_at = (second >= 0) & (second < hierarchy.n_nodes)
+    logs = np.empty(int(looked_at.sum()))
+    ratios.log_ratios(points, first[looked_at], second[looked_at], far[: hierarchy.n_nodes].ravel()[looked_at], logs)
+    assert np.exp(np.ptp(logs)) < 4.0
+
+
 def test_a_chain_is_exact_and_a_binary_tree_nearly():
     assert distortion(treeball.fit(tree(list(range(50))), objective="distances", dim=3)).worst < 1.0001
     binary = treeball.fit(tree([i // 2 for i in range(126)]), objective="distances", dim=10)

@@ -25,7 +25,7 @@ from ..geometry.terms import carried_radius
 from ..hierarchy import Hierarchy
 from ..types import Floats
 from ..workers import in_threads, thread_count
-from .drawing_board import LARGE, LEAST_STEPS, Board, log_worst
+from .drawing_board import LARGE, LEAST_STEPS, VERY_LARGE, Board, log_worst
 from .drawing_plans import Plan, first_plans, largest_radius, plans_of_radius
 from .stretching import GENTLY, WIDELY
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawing", "draw", "run_to_scale"]
 
-# Pairs times steps that a descent may take, steps at most, and nodes beyond which there is none.
-EFFORT, STEPS, MOVED_UP_TO = 30_000_000, 1_000, 20_000
+# Pairs times steps that a descent may take, more in large trees, which have fewer of them, and steps at most.
+EFFORT, EFFORT_WHEN_LARGE, STEPS = 30_000_000, 80_000_000, 1_000
 # Plans whose edges are stretched, and those of them that a descent starts from; where it ends depends on it.
 STRETCHED, STARTS = 6, 3
 
@@ -168,18 +168,24 @@ def _best_points(board: Board, plans: list[Plan], threads: int) -> tuple[Plan, F
         key=lambda one: one[0],
     )
     found += [one[2:] for one in judged[:STARTS]]
-    steps = min(STEPS, EFFORT // max(1, board.close[0].size))
-    if board.tree.nodes <= MOVED_UP_TO and steps >= LEAST_STEPS:
+    large = board.tree.nodes > LARGE
+    steps = min(STEPS, (EFFORT_WHEN_LARGE if large else EFFORT) // max(1, board.close[0].size))
+    if board.tree.nodes <= VERY_LARGE and steps >= LEAST_STEPS:
         best = found[1]
         wide = (best[0], board.stretched(best[0], WIDELY))
         ways = [(*start, evenly) for start in (best, wide) for evenly in (False, True)]
-        ways += [(*start, True) for start in found[2:]]
-        # What is worst a descent mends sooner than the average.
-        even = min(judged, key=lambda one: one[1])
-        if all(even is not one for one in judged[:STARTS]):
-            ways += [(*even[2:], True), (even[2], board.stretched(even[2], WIDELY), True)]
+        if not large:
+            ways += [(*start, True) for start in found[2:]]
+            # What is worst a descent mends sooner than the average.
+            even = min(judged, key=lambda one: one[1])
+            if all(even is not one for one in judged[:STARTS]):
+                ways += [(*even[2:], True), (even[2], board.stretched(even[2], WIDELY), True)]
         ends = _each(lambda way: board.moved(way[1], steps, evenly=way[2]), ways, threads)
         found += [(way[0], end) for way, end in zip(ways, ends, strict=True)]
+        if large:
+            # Other pairs are worst by then.
+            plan, end = min(found, key=lambda one: board.judged(one[1])[0])
+            found.append((plan, board.moved(end, steps)))
     return min(found, key=lambda one: board.judged(one[1], everything=True)[0])
 
 

@@ -15,10 +15,13 @@ from .drawing_plans import ROOM, Plan
 from .spreading import even_out, spread
 from .stretching import Stretches, Stretching
 
-__all__ = ["LARGE", "LEAST_STEPS", "Board", "average", "log_worst"]
+__all__ = ["LARGE", "LEAST_STEPS", "VERY_LARGE", "Board", "average", "log_worst"]
 
-# Nodes nearest by path that a node is compared with; fewer in large trees.
-NEAR, NEAR_WHEN_LARGE, LARGE = 64, 16, 5_000
+# Nodes nearest by path that a node is compared with; fewer in very large trees, and beyond LARGE the search is shorter.
+NEAR, NEAR_WHEN_VERY_LARGE, LARGE, VERY_LARGE = 64, 16, 5_000, 20_000
+# Between the two, cousins that are not among the 64 nearest would go to one place: a node is placed, and a drawing
+# judged, by so many. A descent on all of them would take too long.
+NEAR_WHEN_LARGE = 256
 RANDOM_PAIRS = 20_000
 # Small changes of a direction that are tried.
 ATTEMPTS = 40
@@ -42,12 +45,14 @@ class Board:
         self.dim, self.terms = dim, terms
         n = self.tree.nodes
         self.depth = float(self.tree.depth.max(initial=0.0))
-        large = n > LARGE
-        self.near = self.tree.near(min(NEAR_WHEN_LARGE if large else NEAR, max(1, self.tree.order.size - 1)))
+        most = NEAR if n <= LARGE else NEAR_WHEN_LARGE if n <= VERY_LARGE else NEAR_WHEN_VERY_LARGE
+        self.near = self.tree.near(min(most, max(1, self.tree.order.size - 1)))
         # One node of the hierarchy for each of the tree.
         self._who = np.unique(self.tree.group, return_index=True)[1]
         self._paths = PathLengths(hierarchy)
         self.close = self._chosen(0, seed)
+        # Those by which drawings are judged.
+        self._near_pairs = self.close if most <= NEAR else self._chosen(0, seed, near=most)
         # Near pairs are too many of these to tell the average, which is that of the pairs at random after them.
         self.pairs = self._with_random(RANDOM_PAIRS, seed)
         self.both = self._chosen(self.close[0].size, seed)
@@ -62,11 +67,11 @@ class Board:
     def _length(self, first: Ints, second: Ints) -> Floats:
         return self._paths.between(self._who[first], self._who[second])
 
-    def _chosen(self, random: int, seed: int) -> tuple[Ints, Ints, Floats]:
+    def _chosen(self, random: int, seed: int, near: int = NEAR) -> tuple[Ints, Ints, Floats]:
         """The pairs nearest by path, which decide the worst distortion, and some at random."""
         n, rng = self.tree.nodes, np.random.default_rng(seed)
-        near = self.near[0][:n]
-        first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
+        nearest = self.near[0][:n, :near]
+        first, second = np.repeat(np.arange(n), nearest.shape[1]), nearest.ravel().astype(np.int64)
         # A pair that both ends know is one pair.
         kept = (second >= 0) & (second < n)
         low, high = np.minimum(first, second)[kept], np.maximum(first, second)[kept]
@@ -84,7 +89,7 @@ class Board:
         first, second = np.random.default_rng(seed).integers(0, self.tree.nodes, (2, count))
         length = self._length(first, second)
         apart = length > 0.0
-        near, far, path = self.close
+        near, far, path = self._near_pairs
         return (
             np.concatenate([near, first[apart]]),
             np.concatenate([far, second[apart]]),
@@ -99,7 +104,7 @@ class Board:
             tree.order, tree.parent, tree.child_ptr, tree.child_idx, tree.length * scale + longer,
             tree.below * scale,
             *self.near, scale, *tree.fans(self.dim), plan.straight, plan.firm,
-            plan.thrifty, plan.acceptable, self._noise, points,
+            plan.thrifty, plan.acceptable, self._noise, min(NEAR, self.near[0].shape[1]), points,
         )  # fmt: skip
         return points[:, : tree.nodes].copy()
 
@@ -138,7 +143,7 @@ class Board:
 
     def even(self, logs: Floats, *, everything: bool) -> Floats:
         """Those of `logs` that are of all pairs or of pairs at random, and of no more near ones than there are."""
-        return logs if everything and self.all is not None else logs[self.close[0].size :]
+        return logs if everything and self.all is not None else logs[self._near_pairs[0].size :]
 
     def moved(self, points: Floats, steps: int, *, evenly: bool = False) -> Floats:
         """The points after a descent on the worst pairs, or, before it, on all."""

@@ -43,6 +43,7 @@ def place(
     thrifty,
     acceptable,
     noise,
+    few,
     points,
 ):
     """Place all nodes of a rooted tree, the first of `order` at the origin.
@@ -63,6 +64,7 @@ def place(
     firm : whether a main child with much below it keeps its direction, so that it uses up no digits
     acceptable : a child looks for another direction where the least of its distances over paths is below this
     noise : float64 (attempts, d), small changes to try
+    few : of so many children or more, none looks for another way
     points : float64 (terms, n, d), changed in place
     """
     terms, _, dim = points.shape
@@ -97,7 +99,7 @@ def place(
             _way(j, count, back, axes, sign, straight, fan_ptr, fan, normal, way)
             flat = below[child] < NEARLY_FLAT
             # Of more children than are looked at, some would choose the same way.
-            if count < near.shape[1] and (j > 0 or flat or not firm):
+            if acceptable > 0.0 and count < few and (j > 0 or flat or not firm):
                 _improve(
                     points,
                     node,
