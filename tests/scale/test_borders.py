@@ -106,6 +106,24 @@ def test_what_is_found_ill_is_what_a_comparison_of_all_pairs_finds(made):
     assert said["nodes"] == judged == said["decided_by_bounds"] + said["compared"]
 
 
+def test_parents_that_are_nobody_s_primary_parent_are_compared_where_they_are(tmp_path):
+    # By height they are leaves: all that hang below them have a deeper parent elsewhere.
+    edges = tall_edges(1500)
+    child_of = {parent for _, parent in edges}
+    leaves = [f"n{node}" for node in range(1, 1500) if f"n{node}" not in child_of]
+    edges += [(leaves[-1 - i], leaves[i]) for i in range(0, len(leaves) // 2, 3)]
+    manifest = fit_folder(
+        (write(edges, tmp_path / "edges"),), tmp_path / "model", ScaleSettings(workers=1, **SETTINGS), quiet
+    )
+    folder = ModelFolder(tmp_path / "model")
+    height = np.load(tmp_path / "model" / "topology" / "height.npy")
+    further = np.load(tmp_path / "model" / "topology" / "other_parent.npy")
+    assert (height[further] == 0).any()
+    after = ill_pairs(folder)
+    assert manifest["borders"]["left"] == len(after)
+    assert manifest["borders"]["left_nearest"] == len(hopeless(after, folder))
+
+
 def test_what_is_left_ill_is_what_a_comparison_of_all_pairs_finds(made):
     _, home, before, _, manifest = made
     folder, said = ModelFolder(home / "model"), manifest["borders"]

@@ -52,13 +52,13 @@ class _Asking:
 
 
 class _Inner:
-    """Positions of inner nodes, of whichever branch."""
+    """Positions of nodes that are parents, of whichever branch."""
 
     def __init__(self, folder: Path, cuts: Ints) -> None:
         self.folder, self.cuts = folder, cuts
 
     def vectors(self, places: Ints, dim: int) -> Floats:
-        """Vectors (m, d) of some inner nodes."""
+        """Vectors (m, d) of some nodes that are parents."""
         found = np.empty((places.size, dim))
         tasks = np.searchsorted(self.cuts, places, "right") - 1
         for task in np.unique(tasks).tolist():

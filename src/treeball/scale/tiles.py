@@ -162,7 +162,7 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
         "long": np.maximum.reduceat(sorted_edges, starts),
         "cosine": np.array([cosine.get(int(one), 1.0) for one in owners]), "order": order,
     }  # fmt: skip
-    inner = np.flatnonzero(shape.height[first:last] > 0)
+    inner = _parents_among(home, shape, first, last)
     save_array(borders_path(home, "inner", task).with_suffix(".npy"), vectors[inner])
     save_array(borders_path(home, "inner-places", task).with_suffix(".npy"), first + inner)
     save_array(borders_path(home, "points", task).with_suffix(".npy"), points)
@@ -171,6 +171,13 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
     save_all(borders_path(home, "tiles", task).with_suffix(".npz"), tiles)
     write_json(record, made_of)
     return made_of
+
+
+def _parents_among(folder: Path, shape: Shape, first: int, last: int) -> Ints:
+    """Nodes of a branch, from 0, that anybody has as a parent; for some they are a further parent only."""
+    further = np.asarray(array(folder / "topology" / "other_parent.npy"))
+    further = further[(further >= first) & (further < last)].astype(np.int64) - first
+    return np.union1d(np.flatnonzero(shape.height[first:last] > 0), further)
 
 
 def parent_keys(shape: Shape, trunk: Trunk, vectors: Floats, first: int, last: int) -> Floats:
