@@ -22,6 +22,7 @@ from treeball.geometry import poincare
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fit import ScaleSettings, fit_folder
 from treeball.scale.folder import ModelFolder
+from treeball.scale.layout import read_json
 from treeball.scale.names import hash_of, hashes_of
 from treeball.scale.nearest import nearest
 from treeball.scale.serve import application
@@ -293,3 +294,61 @@ def test_a_folder_answers_over_http(made):
         assert "<html" in get("/")[1]
         for question in ("/neighbors", "/neighbors?node=nobody", "/neighbors?node=n1&k=many"):
             assert get(question)[0] == 400
+
+
+def made_of(tmp_path, capsys, *files):
+    """The manifest of a folder made of some files, with their text, and what was said of them."""
+    for name, text in files:
+        (tmp_path / name).write_text(text)
+    pattern = str(tmp_path / ("*" + Path(files[0][0]).suffix))
+    assert run(["fit", pattern, "-o", str(tmp_path / "model"), "--dim", "3"]) == 0
+    return read_json(tmp_path / "model" / "manifest.json"), capsys.readouterr().err
+
+
+def test_the_first_edge_of_a_file_without_a_header_is_no_header(tmp_path, capsys):
+    edges = [f"b{child},b{child // 2}\n" for child in range(1, 30)]
+    found, said = made_of(tmp_path, capsys, ("a.csv", "".join(edges[:9])), ("b.csv", "".join(edges[9:])))
+    assert (found["nodes"], found["edges"], found["roots"]) == (30, 29, 1)
+    assert "reading 2 files: no header: the first column is child, the second is parent" in said
+
+
+def test_it_is_said_which_columns_are_read_and_which_are_not(tmp_path, capsys):
+    _, said = made_of(tmp_path, capsys, ("a.csv", "kid,mum,age,size\na,b,1,2\nc,b,3,4\n"))
+    assert "reading 1 file: kid is child, mum is parent; not used: age, size" in said
+
+
+def test_ids_with_gaps_are_the_same_as_without(tmp_path, capsys):
+    # pandas saves a column of integers that has a gap, for the root, as floats.
+    text = "child,parent\n0,\n" + "".join(f"{child},{child // 2}.0\n" for child in range(1, 40))
+    found, _ = made_of(tmp_path, capsys, ("a.csv", text))
+    assert (found["nodes"], found["roots"], found["repairs"]) == (40, 1, {})
+    parents = [float("nan")] + [child // 2 for child in range(1, 40)]
+    pq.write_table(pa.table({"child": range(40), "parent": parents}), tmp_path / "b.parquet")
+    assert run(["fit", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "same"), "--dim", "3"]) == 0
+    same = read_json(tmp_path / "same" / "manifest.json")
+    assert (same["nodes"], same["roots"], same["repairs"]) == (40, 1, {})
+
+
+def test_decimals_that_are_no_integers_stay_names(tmp_path, capsys):
+    found, _ = made_of(tmp_path, capsys, ("a.csv", "child,parent\n1.0,v1\n1,v1\n2.5,v1\n"))
+    assert found["nodes"] == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"child,parent\na,b\nc\nd,e,f\ng,b\n", "rows of different lengths"),
+        ("child,parent\nK\u00f6ln,Welt\nBonn,Welt\n".encode("latin-1"), "is no UTF-8 text"),
+    ],
+)
+def test_files_that_hold_no_edges_are_refused_for_what_they_are(tmp_path, capsys, content, said):
+    (tmp_path / "a.csv").write_bytes(content)
+    assert run(["fit", str(tmp_path / "*.csv"), "-o", str(tmp_path / "model")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_columns_of_lists_name_no_nodes(tmp_path, capsys):
+    pq.write_table(pa.table({"child": [["a"], ["b"]], "parent": [["r"], ["r"]]}), tmp_path / "a.parquet")
+    assert run(["fit", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "model")]) == 2
+    assert "cannot name nodes" in capsys.readouterr().err

@@ -180,3 +180,11 @@ def test_who_comes_first_takes_a_point_and_who_comes_later_another():
     boxes, wide, starts = reach.stack_boxes(np.ones((100, 8)), np.arange(100.0))
     assert starts.tolist() == [0, 100, 113, 115, 116]
     assert (len(boxes), wide[-1]) == (116, 99.0)
+
+
+def test_a_file_of_new_leaves_needs_no_header(model, tmp_path):
+    parents = ModelFolder(model).names([3, 5])
+    (tmp_path / "new.csv").write_text(f"first,{parents[0]}\nsecond,{parents[1]}\n")
+    insert_leaves(ModelFolder(model), str(tmp_path / "new.csv"))
+    after = ModelFolder(model)
+    assert (after.places_of(["first", "second"]) >= 0).all()

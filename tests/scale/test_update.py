@@ -45,6 +45,14 @@ def test_the_same_version_changes_nothing(model, tmp_path):
     assert (model / "manifest.json").read_bytes() == before
 
 
+def test_roots_without_children_are_not_removed_by_the_same_version(tmp_path):
+    edges = [*random_edges(200), ("alone", None), (None, "above nobody"), ("self", "self")]
+    pattern = write(edges, tmp_path / "edges")
+    fit_folder((pattern,), tmp_path / "model", ScaleSettings(dim=6, branch_nodes=500, workers=1), quiet)
+    changes = update_folder(ModelFolder(tmp_path / "model"), (pattern,), MEMORY).changes
+    assert (changes.new, changes.removed.size, changes.moved.size) == (0, 0, 0)
+
+
 def test_new_nodes_get_places_removed_ones_are_gone_and_moved_ones_are_told(model, tmp_path, capsys):
     gone, moved = childless()[:20], childless()[20:23]
     kept = [(child, "n1" if child in moved else parent) for child, parent in EDGES if child not in gone]

@@ -97,7 +97,10 @@ def _show(found: Comparison, first: str, second: str, shown: Callable[[Hashable]
     print_rows(header, rows)
     print_line()
     if found.moved is None:
-        print_line("how far nodes moved cannot be said: dimension or kind of space differ")
+        print_line(
+            "how far nodes moved cannot be said: dimension or kind of space differ, or nodes lie farther out than "
+            "plain coordinates keep places"
+        )
     else:
         far = found.quantiles()
         print_line(

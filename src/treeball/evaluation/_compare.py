@@ -178,12 +178,26 @@ def _opened(given: Any) -> Embedding | Hierarchy:
 def _moved(first: Embedding, second: Embedding, codes: NDArray[np.int64]) -> NDArray[np.float64] | None:
     if first.dim != second.dim or first.space.is_hyperbolic != second.space.is_hyperbolic:
         return None
+    if first.space is second.space and _is_same(first, second, codes):
+        return np.zeros(len(codes))
+    # Vectors that are laid on each other are those of the hyperboloid, which keeps no places farther out.
+    if any(
+        model.space.is_hyperbolic and model.radii().max(initial=0.0) > BALL_RADIUS_GONE for model in (first, second)
+    ):
+        return None
     if not first.space.is_hyperbolic:
         return align_euclidean(second.vectors[codes[:, 1]], first.vectors[codes[:, 0]])[2]
-    if first.space is second.space and np.array_equal(first.vectors[codes[:, 0]], second.vectors[codes[:, 1]]):
-        return np.zeros(len(codes))
     lifted = [model.space.to_hyperboloid(model.vectors) for model in (first, second)]
     return align_hyperbolic(lifted[1][codes[:, 1]], lifted[0][codes[:, 0]])[2]
+
+
+def _is_same(first: Embedding, second: Embedding, codes: NDArray[np.int64]) -> bool:
+    """Whether nodes lie where they lay, in all terms that coordinates have."""
+    if first.precision != second.precision:
+        return False
+    if first.precise is not None and second.precise is not None:
+        return np.array_equal(first.precise[:, codes[:, 0]], second.precise[:, codes[:, 1]])
+    return np.array_equal(first.vectors[codes[:, 0]], second.vectors[codes[:, 1]])
 
 
 def _pairs(evaluation: Evaluation, embedding: Embedding) -> dict[Pair, bool]:

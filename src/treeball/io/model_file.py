@@ -160,7 +160,7 @@ def _read_table(path: Path) -> pa.Table:
     if (path / "manifest.json").is_file():
         raise InputError(
             f"{str(path)!r} is a model folder, which this command does not take: evaluate, neighbors, ask, info, "
-            "verify, export, insert, serve and view do"
+            "verify, export, insert, update, serve and view do"
         )
     if path.is_dir():
         raise InputError(

@@ -117,8 +117,10 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
             whole = ~(_is_null(piece["child"]) | _is_null(piece["parent"]))
             old = whole & (child >= 0) & (child != parent)
             seen.note(child[old], parent[old])
+            # Rows without a parent, or with the node itself, name roots, some of which have no children.
+            for alone in (child, parent):
+                seen.present[alone[~old & (alone >= 0)]] = True
             new = np.flatnonzero(whole & (child < 0))
-            seen.present[parent[new][parent[new] >= 0]] = True
             names += piece["child"].take(pa.array(new)).to_pylist()
             above += piece["parent"].take(pa.array(new)).to_pylist()
             places.append(parent[new])

@@ -140,7 +140,8 @@ def fit_folder(
         if settings.objective == "parents":
             began = time.monotonic()
             counts = BorderStage(folder, manifest, task_settings, records, workers, threads, tell).run()
-            tell(f"{borders_sentence(counts)}; {time.monotonic() - began:.1f} seconds")
+            if len(tasks) > 1:
+                tell(f"{borders_sentence(counts)}; {time.monotonic() - began:.1f} seconds")
             manifest = _manifest(settings, key, edges, laid, planned, records, folder) | {"borders": counts} | more
     write_json(folder / MANIFEST, manifest)
     return manifest
@@ -185,8 +186,7 @@ class _Stages:
 
     def layout(self) -> dict[str, Any]:
         """Read, repair, lay out and name all nodes."""
-        self.tell(f"reading {len(self.edges.files):,} files")
-        intake = take_in(self.edges, self.work, self.memory)
+        intake = take_in(self.edges, self.work, self.memory, tell=self.tell)
         rows, hashes = int(intake.child.size), intake.hashes
         topology, repairs = lay_out(intake)
         self.tell(f"{topology.n:,} nodes, {rows:,} rows; naming them")

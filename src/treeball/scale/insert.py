@@ -89,7 +89,8 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
     edges = Edges.of((source,))
     base = connect(1 << 30, folder.path / "work" / "spill", 1)
     try:
-        rows = base.execute(edges.scan(base)).fetchall()
+        columns = edges.columns(base, lambda name: bool(folder.places_of([name])[0] >= 0))
+        rows = base.execute(columns.select).fetchall()
     finally:
         base.close()
     rows = list(dict.fromkeys(row for row in rows if row[0] is not None and row[1] is not None))

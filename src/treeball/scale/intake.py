@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..types import Codes
+from ..words import count
 from ..workers import in_parts, thread_count
 from .names import hashes_of
 from .source import Edges, connect
@@ -37,16 +39,21 @@ class Intake:
         return self.hashes.size
 
 
-def take_in(edges: Edges, work: Path, memory: int, threads: int = 0) -> Intake:
-    """Read all edges once and number their names."""
+def take_in(
+    edges: Edges, work: Path, memory: int, threads: int = 0, tell: Callable[[str], None] | None = None
+) -> Intake:
+    """Read all edges once and number their names; `tell` hears which columns are read as what."""
     threads = thread_count(threads)
     columns = {"child": np.uint64, "parent": np.uint64, "child_check": np.uint32, "parent_check": np.uint32}
     paths = {name: work / f"{name}.raw" for name in columns}
     base = connect(memory // 2, work / "spill", threads)
     try:
+        columns_read = edges.columns(base)
+        if tell is not None:
+            tell(f"reading {count(len(edges.files), 'file')}: {columns_read.said}")
         files = {name: open(path, "wb") for name, path in paths.items()}  # noqa: SIM115
         try:
-            for piece in edges.pieces(base, edges.scan(base)):
+            for piece in edges.pieces(base, columns_read.select):
                 for side in ("child", "parent"):
                     hashes, checks = hashes_of(piece[side])
                     hashes.tofile(files[side])

@@ -5,19 +5,22 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import InputError, MissingExtraError
 
-__all__ = ["Edges", "connect", "is_pattern"]
+__all__ = ["Columns", "Edges", "connect", "is_pattern"]
 
 _PIECE = 1 << 20
 _CHILD, _PARENT = ("child", "id", "node", "source"), ("parent", "parent_id", "target")
+# What DuckDB calls the first columns of a file without a header.
+_NUMBERED, _NO_HEADER = ("column0", "column1"), "no header: the first column is child, the second is parent"
 _READERS = {".parquet": "read_parquet", ".pq": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 
@@ -39,6 +42,14 @@ def connect(memory: int, folder: Path, threads: int) -> Any:
     base.execute(f"SET threads={threads}")
     base.execute("SET enable_progress_bar=false")
     return base
+
+
+@dataclass(frozen=True)
+class Columns:
+    """SQL that gives ``child`` and ``parent``, and for a person what is read as them."""
+
+    select: str
+    said: str
 
 
 @dataclass(frozen=True)
@@ -80,24 +91,47 @@ class Edges:
 
     def scan(self, base: Any) -> str:
         """SQL that gives columns ``child`` and ``parent`` in the order of the files; '' and NULL are no names."""
+        return self.columns(base).select
+
+    def columns(self, base: Any, is_node: Callable[[str], bool] | None = None) -> Columns:
+        """Find the columns of child and parent: by their names, else the first two.
+
+        `is_node` tells nodes that are known already: a first line that names one is no header.
+        """
         if any("://" in file for file in self.files):
             _register(base, self.files[0])
-        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in self.files)
-        reader = _READERS[_ending(self.files[0])]
-        options = ", all_varchar=true" if reader == "read_csv" else ""
-        table = f"{reader}([{listed}], union_by_name=false{options})"
-        try:
-            columns = [row[0] for row in base.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
-        except Exception as error:
-            raise InputError(
-                f"{self.files[0]!r} cannot be read: {_first_line(error)}; give files with columns child and parent"
-            ) from None
-        child, parent = _columns(columns, self.files[0])
-        blank = "trim" if reader == "read_csv" else ""
-        return (
-            f"SELECT nullif({blank}(\"{child}\"::VARCHAR), '') AS child, "
-            f"nullif({blank}(\"{parent}\"::VARCHAR), '') AS parent FROM {table}"
+        first, csv = self.files[0], _READERS[_ending(self.files[0])] == "read_csv"
+        if self.sizes[0] == 0 and "://" not in first:
+            raise InputError(f"{first!r} is empty: give files with columns child and parent")
+        options = ", all_varchar=true" if csv else ""
+        table = _table(self.files, options)
+        kinds = _described(base, table, first)
+        known = _by_name(list(kinds))
+        if csv and known is None and len(kinds) > 1 and _is_no_header(base, first, list(kinds)[:2], is_node):
+            # What looks like a header is an edge: without this it would be lost.
+            table = _table(self.files, options + ", header=false")
+            kinds = _described(base, table, first)
+            child, parent = list(kinds)[:2]
+            said = _NO_HEADER
+        elif len(kinds) < 2:
+            uneven = ", or rows of different lengths" if csv else ""
+            raise InputError(f"{first!r} has one column{uneven}: edges need two, child and parent")
+        else:
+            child, parent = known or list(kinds)[:2]
+            said = _NO_HEADER if csv and (child, parent) == _NUMBERED else f"{child} is child, {parent} is parent"
+        unused = [name for name in kinds if name not in (child, parent)]
+        if unused:
+            some = ", ".join(unused[:3]) + (", ..." if len(unused) > 3 else "")
+            said += f"; not used: {some}"
+        bare = _decimal(base, table, (child, parent)) if csv else set()
+        for name in (child, parent):
+            if "[" in kinds[name] or kinds[name].startswith(("STRUCT", "MAP", "UNION", "BLOB")):
+                raise InputError(f"{first!r}: the column {name!r} of type {kinds[name]} cannot name nodes; use text")
+        names = (
+            f"{_name_of(column, kinds[column], csv, column in bare)} AS {role}"
+            for column, role in ((child, "child"), (parent, "parent"))
         )
+        return Columns(f"SELECT {', '.join(names)} FROM {table}", said)
 
     def pieces(self, base: Any, select: str) -> Iterator[pa.RecordBatch]:
         """Batches of a query, in the order of the files."""
@@ -107,31 +141,94 @@ class Edges:
             read = getattr(answer, "to_arrow_reader", None) or answer.fetch_arrow_reader
             pieces = read(_PIECE)
         except Exception as error:
-            raise InputError(
-                f"{self.files[0]!r} cannot be read: {_first_line(error)}; correct or leave it out"
-            ) from None
+            raise InputError(_unreadable(repr(self.files[0]), error, "correct or leave it out")) from None
         while True:
             try:
                 piece = pieces.read_next_batch()
             except StopIteration:
                 return
             except Exception as error:
-                raise InputError(
-                    f"{self.files[0]!r} or one after it cannot be read: {_first_line(error)}; correct or leave it out"
-                ) from None
+                what = repr(self.files[0]) + (" or one after it" if len(self.files) > 1 else "")
+                raise InputError(_unreadable(what, error, "correct or leave it out")) from None
             yield piece
 
 
-def _columns(columns: list[str], file: str) -> tuple[str, str]:
-    """Names of the columns of child and parent: by their names, else the first two."""
-    if len(columns) < 2:
-        raise InputError(f"{file!r} has one column: edges need two, child and parent")
+def _table(files: tuple[str, ...], options: str) -> str:
+    """SQL that reads some files, each column by the name that it has in the first."""
+    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    return f"{_READERS[_ending(files[0])]}([{listed}], union_by_name=false{options})"
+
+
+def _described(base: Any, table: str, file: str) -> dict[str, str]:
+    """Columns of a table with their types."""
+    try:
+        return {row[0]: row[1] for row in base.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()}
+    except Exception as error:
+        raise InputError(_unreadable(repr(file), error, "give files with columns child and parent")) from None
+
+
+def _by_name(columns: list[str]) -> tuple[str, str] | None:
+    """The columns of child and parent, where their names say which they are."""
     lower = {name.lower(): name for name in columns}
     child = next((lower[name] for name in _CHILD if name in lower), None)
     parent = next((lower[name] for name in _PARENT if name in lower), None)
-    if child is None or parent is None:
-        child, parent = columns[:2]
-    return child.replace('"', '""'), parent.replace('"', '""')
+    return None if child is None or parent is None else (child, parent)
+
+
+def _is_no_header(base: Any, file: str, names: list[str], is_node: Callable[[str], bool] | None) -> bool:
+    """Whether one of what is taken for names of columns is a node, as in a file without a header."""
+    if is_node is not None and any(is_node(name.strip()) for name in names):
+        return True
+    first, second = (f"trim({_quoted(name)})" for name in names)
+    select = (
+        f"SELECT 1 FROM {_table((file,), ', all_varchar=true')} WHERE {first} IN (?, ?) OR {second} IN (?, ?) LIMIT 1"
+    )
+    try:
+        return bool(base.execute(select, names + names).fetchall())
+    except Exception as error:
+        raise InputError(_unreadable(repr(file), error, "correct or leave it out")) from None
+
+
+def _decimal(base: Any, table: str, columns: tuple[str, str]) -> set[str]:
+    """The one of two columns of text that has whole numbers written as ``1.0`` where the other has ``1``.
+
+    So pandas saves ids with gaps, and roots are gaps. Their first rows say whether a look at all is needed.
+    """
+    ends = [f"trim({_quoted(column)})" for column in columns]
+    for one, other in (ends, ends[::-1]):
+        wanted = (
+            f"bool_and({one} = '' OR regexp_full_match({one}, '[-+]?[0-9]+'))",
+            (f"bool_and({other} = '' OR regexp_full_match({other}, '[-+]?[0-9]+[.]0+'))"),
+        )
+        for rows in (f"(FROM {table} WHERE {other} <> '' LIMIT 1000)", table):
+            try:
+                found = base.execute(f"SELECT {', '.join(wanted)} FROM {rows}").fetchall()
+            except Exception:  # what is wrong with a file is said where it is read
+                return set()
+            if found != [(True, True)]:
+                break
+        else:
+            return {columns[ends.index(other)]}
+    return set()
+
+
+def _name_of(column: str, kind: str, is_text: bool, bare: bool) -> str:
+    """SQL for the name of a node that a column tells, NULL where it tells none."""
+    quoted = _quoted(column)
+    if kind in ("DOUBLE", "FLOAT"):
+        # Integer ids turn to floats when a column has gaps for the roots.
+        whole = f"{quoted} = floor({quoted}) AND abs({quoted}) < 9007199254740992"
+        # As text, for Parquet's statistics, by which conditions are decided, know of no NaN.
+        text = f"nullif({quoted}::VARCHAR, 'nan')"
+        return f"coalesce(CASE WHEN {whole} THEN TRY_CAST({quoted} AS BIGINT)::VARCHAR END, {text})"
+    name = f"trim({quoted})" if is_text else f"{quoted}::VARCHAR"
+    if bare:
+        name = f"regexp_replace({name}, '[.]0+$', '')"
+    return f"nullif({name}, '')"
+
+
+def _quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
 
 
 def _ending(file: str) -> str:
@@ -139,7 +236,15 @@ def _ending(file: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:160]
+    return shorten(str(error), 160, placeholder=" ...")
+
+
+def _unreadable(what: str, error: Exception, remedy: str) -> str:
+    """Why files cannot be read, in a sentence."""
+    text = str(error).lower()
+    if "utf-8" in text or "unicode" in text:
+        return f"{what} is no UTF-8 text: convert it, as with  iconv -f latin1 -t utf-8"
+    return f"{what} cannot be read: {_first_line(error)}; {remedy}"
 
 
 def _remote(source: str) -> list[str]:
