@@ -51,3 +51,26 @@ def test_a_model_keeps_all_parents_and_its_numbers_are_those_of_the_file(tmp_pat
     assert run(["compare", "numbers.csv", "model.parquet", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record == {"common": 6, "added": [], "removed": [], "renamed": [], "reparented": [], "relabelled": []}
+
+
+LENGTHS = "((((human:6,(chimp:2,bonobo:2):4):2,gorilla:8):6,orang:14):6,siamang:20);"
+
+
+def test_how_far_nodes_moved_is_not_said_where_plain_coordinates_keep_no_places(tmp_path, capsys):
+    tree = treeball.read(LENGTHS.encode())
+    to_scale, near = treeball.fit(tree, objective="distances"), treeball.fit(tree)
+    assert to_scale.radii().max() > 300
+    assert treeball.compare(to_scale, near).moved is None
+    assert not treeball.compare(to_scale, to_scale).moved.any()
+    for name, model in (("a", to_scale), ("b", near)):
+        model.save(tmp_path / f"{name}.parquet")
+    assert run(["compare", str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]) == 0
+    assert "farther out than plain coordinates keep places" in capsys.readouterr().out
+
+
+def test_a_model_of_several_terms_is_not_at_the_places_of_its_rounded_self():
+    edges = [(f"n{child}", f"n{child - 1}") for child in range(1, 40)]
+    precise = treeball.fit(edges, dim=2, precision=2)
+    moved = treeball.compare(precise, precise.rounded()).moved
+    assert moved is None or moved.any()
+    assert not treeball.compare(precise, precise).moved.any()

@@ -17,6 +17,7 @@ from ..hierarchy import Hierarchy
 from ..hierarchy._diff import Changes, diff
 from ..io.model_file import is_model, load
 from ..io.readers import read
+from ..limits import BALL_RADIUS_GONE
 from ..types import Objective
 from ..words import json_number
 from ._distortion import distortion
