@@ -516,3 +516,18 @@ def test_the_diagnosis_is_an_object_of_the_package(diagnosis):
     assert isinstance(diagnosis, Diagnosis)
     assert "pairs ill; worst:" in repr(diagnosis)
     assert not math.isnan(diagnosis.evaluation.map)
+
+
+def test_precision_is_that_of_the_terms_a_model_has(tmp_path, capsys):
+    edges = [(f"n{child}", f"n{child - 1}") for child in range(1, 80)]
+    edges += [(f"n{child} {leaf}", f"n{child}") for child in range(80) for leaf in range(15)]
+    embedding = treeball.fit(edges, dim=2, method="construct", precision=2)
+    found = treeball.diagnose(embedding, model="m.parquet").precision
+    assert found.max_radius > 33.5  # where float64 would decide by rounding
+    assert found.carried == pytest.approx(66.7, abs=0.1)
+    assert found.used <= 1.001
+    assert found.gone is None
+    assert found.undecided == 0
+    embedding.save(tmp_path / "m.parquet")
+    assert run(["diagnose", str(tmp_path / "m.parquet")]) == 0
+    assert "of the 66.74 that several terms carry" in capsys.readouterr().out

@@ -619,3 +619,15 @@ def test_without_torch_it_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MissingExtraError" in done.stderr
     assert "pip install torch" in done.stderr
+
+
+def test_nodes_that_the_ball_has_no_places_for_are_told_of():
+    tree = treeball.read(b"((((human:6,(chimp:2,bonobo:2):4):2,gorilla:8):6,orang:14):6,siamang:20);")
+    with pytest.warns(UserWarning, match="of 11 nodes are farther out than the ball has places"):
+        HyperbolicEmbedding.from_model(treeball.fit(tree, objective="distances"))
+
+
+def test_points_of_another_dimension_are_refused():
+    nodes = HyperbolicEmbedding.from_hierarchy([("a", "b"), ("c", "b")], dim=4)
+    with pytest.raises(InputError, match=r"points of shape \(1, 3\) do not fit: give \(m, 4\)"):
+        nodes.nearest(torch.zeros(1, 3, dtype=torch.float64))

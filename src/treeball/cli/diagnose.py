@@ -15,6 +15,7 @@ from .console import print_json, print_line, print_paragraph, print_rows, print_
 
 if TYPE_CHECKING:
     from ..report.diagnose import Diagnosis, Group
+    from ..report.diagnose.room import Precision
 
 _LISTED = 10
 _SUBTREES = 10
@@ -142,12 +143,16 @@ def _print_dilations(found: Diagnosis) -> None:
     print_rows(header, rows, "Effect expected of a dilation, without training")
 
 
+def _carrier(one: Precision) -> str:
+    return "several terms carry" if one.gone is None else "float64 carries"
+
+
 def _print_precision(found: Diagnosis) -> None:
     one = found.precision
     rows = [("largest and median radius", f"{one.max_radius:.2f}, {one.median_radius:.2f}")]
     if one.used is not None and one.resolution is not None:
         rows += [
-            ("radius used", f"{one.used:.0%} of the {one.carried:g} that float64 carries"),
+            ("radius used", f"{one.used:.0%} of the {one.carried:.4g} that {_carrier(one)}"),
             ("resolution there", f"{one.resolution:.1e}, the shortest edge is {one.shortest_edge:.2g}"),
             ("decided by rounding", count(one.undecided, "node")),
         ]

@@ -17,6 +17,7 @@ from ..embedding import Embedding, LogEntry, Provenance
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
+from ..limits import BALL_RADIUS_GONE
 from ..methods.settings import Init
 from ..types import Objective
 from .ball import curvature_of
@@ -91,6 +92,13 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         from ..embedding._precise import warn_of_rounding
 
         warn_of_rounding(model.precision, "PyTorch")
+        held = int((model.radii() > BALL_RADIUS_GONE).sum()) if model.precision == 1 else 0
+        if held:
+            warnings.warn(
+                f"{held:,} of {len(model):,} nodes are farther out than the ball has places: PyTorch takes them held "
+                "at its rim, and their distances are not those of the model",
+                stacklevel=2,
+            )
         return cls(model.hierarchy, model.ball(), objective=model.objective, sparse=sparse, provenance=model.provenance)
 
     @classmethod
@@ -173,6 +181,10 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         `among` are the codes of the nodes that come into question; by default all but a virtual root. A point that is
         not inside the ball has no nearest node, and is refused.
         """
+        if points.ndim != 2 or points.shape[1] != self.points.shape[1]:
+            raise InputError(
+                f"points of shape {tuple(points.shape)} do not fit: give (m, {self.points.shape[1]}), one row a point"
+            )
         lost = torch.nonzero(~(gap(points.detach())[..., 0] > 0.0))
         if lost.numel():
             raise InputError(

@@ -141,7 +141,7 @@ def radius_histogram(precision: Precision) -> str:
         parts.append(_rect("fill", across(low), base - tall, wide, tall, told))
     marks = [
         (precision.limit, "limit of the method"),
-        (precision.carried, "useful in float64"),
+        (precision.carried, "useful in float64" if precision.gone is not None else "useful in these terms"),
         (precision.gone, "float64 ends"),
     ]
     places: dict[float, list[str]] = {}

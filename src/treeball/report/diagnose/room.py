@@ -13,7 +13,8 @@ from ...evaluation import Evaluation
 from ...evaluation.illness import CAPACITY, KINDS
 from ...geometry.capacity import insufficient, log_guaranteed, log_lower_bound, radius_needed_upper
 from ...geometry.dilation import dilate_ball
-from ...limits import BALL_RADIUS, BALL_RADIUS_GONE, radius_resolution
+from ...geometry.terms import carried_radius
+from ...limits import BALL_RADIUS_GONE, radius_resolution
 from ...methods.sufficiency import Sufficiency, sufficiency
 from ...types import Floats, Objective
 from .groups import RankedPairs
@@ -64,8 +65,9 @@ class Precision:
     limit : where the method stops vectors; None if unknown
     at_limit : nodes that lie there
     clamped : how often the training stopped a vector there
-    carried, gone : radius that ball coordinates carry usefully, and at which they end; None in Euclidean space
-    resolution : distance between neighbouring float64 points at the largest radius
+    carried, gone : radius that coordinates carry usefully, and at which those of the ball end; None in Euclidean
+        space, the latter also for coordinates of several terms
+    resolution : distance between neighbouring points of these coordinates at the largest radius
     shortest_edge : smallest distance of a node from its parent
     undecided : nodes whose nearest non-positive and farthest positive are nearer to a tie than rounding can tell
     bins, counts : histogram of the radii
@@ -200,9 +202,9 @@ def measure_precision(embedding: Embedding, evaluation: Evaluation) -> Precision
         limit=limit,
         at_limit=0 if limit is None else int(np.count_nonzero(radii > limit - 1e-3)),
         clamped=clamped.times,
-        carried=BALL_RADIUS if hyperbolic else None,
-        gone=BALL_RADIUS_GONE if hyperbolic else None,
-        resolution=_resolution(top) if hyperbolic else None,
+        carried=carried_radius(embedding.precision) if hyperbolic else None,
+        gone=BALL_RADIUS_GONE if hyperbolic and embedding.precision == 1 else None,
+        resolution=_resolution(top, embedding.precision) if hyperbolic else None,
         shortest_edge=float(edges.min()) if edges.size else 0.0,
         undecided=_undecided(embedding, evaluation, radii) if hyperbolic else 0,
         bins=tuple(bins.tolist()),
@@ -222,15 +224,16 @@ def _undecided(embedding: Embedding, evaluation: Evaluation, radii: Floats) -> i
     source, offender = ranking.sources[ranked], ranking.offender[ranked]
     margin = np.abs(embedding.distances_between(source, offender) - farthest)
     outermost = np.maximum(radii[source], radii[offender])
-    blur = np.array([_resolution(radius) for radius in np.unique(np.ceil(outermost))])
+    blur = np.array([_resolution(radius, embedding.precision) for radius in np.unique(np.ceil(outermost))])
     level = np.unique(np.ceil(outermost), return_inverse=True)[1]
     # Equal vectors tie exactly and count as ill; what rounding blurs is a margin that is there but tiny.
     return int(np.count_nonzero((margin > 0) & (margin < blur[level])))
 
 
-def _resolution(radius: float) -> float:
-    """`radius_resolution`, also for points of the hyperboloid beyond the ball's last float64."""
-    return radius_resolution(min(radius, BALL_RADIUS_GONE))
+def _resolution(radius: float, terms: int) -> float:
+    """`radius_resolution`, also for points of the hyperboloid beyond the ball's last float64, and of several terms."""
+    farther = carried_radius(terms) - carried_radius(1)
+    return radius_resolution(min(max(radius - farther, 0.0), BALL_RADIUS_GONE))
 
 
 def try_dilations(embedding: Embedding, objective: Objective, threads: int) -> tuple[Dilated, ...]:
