@@ -211,3 +211,12 @@ def test_a_model_of_several_terms_serves_reports_and_pages(tall, tmp_path):
     mapped = open_mapped(tmp_path)
     assert mapped.neighbors("n80", 3) == tall.neighbors("n80", 3)
     assert tall.diagnose().to_dict()
+
+
+def test_what_rounding_loses_is_said_to_be_of_a_sample_where_it_is():
+    from treeball.io.vectors import precision
+
+    for nodes, sampled in ((60, False), (precision.SAMPLE + 60, True)):
+        model = treeball.fit([(f"n{i}", f"n{i // 3}") for i in range(1, nodes)], dim=2, precision=2)
+        said = precision.rounding_sentence(model, model.rounded())
+        assert (f"of a sample of {precision.SAMPLE:,} nodes" in said) is sampled

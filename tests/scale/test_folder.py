@@ -352,3 +352,17 @@ def test_columns_of_lists_name_no_nodes(tmp_path, capsys):
     pq.write_table(pa.table({"child": [["a"], ["b"]], "parent": [["r"], ["r"]]}), tmp_path / "a.parquet")
     assert run(["fit", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "model")]) == 2
     assert "cannot name nodes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--live"], ["--snapshots", "5"], ["--tensorboard", "events"]])
+def test_nobody_watches_how_a_folder_is_made(tmp_path, capsys, option):
+    (tmp_path / "a.csv").write_text("child,parent\na,b\nc,b\n")
+    assert run(["fit", str(tmp_path / "*.csv"), "-o", str(tmp_path / "model"), *option]) == 2
+    assert f"{option[0]} has no use in a model folder" in capsys.readouterr().err
+
+
+def test_compare_refuses_a_folder_as_what_it_is(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("child,parent\na,b\nc,b\n")
+    assert run(["fit", str(tmp_path / "*.csv"), "-o", str(tmp_path / "model")]) == 0
+    assert run(["compare", str(tmp_path / "model"), str(tmp_path / "model")]) == 2
+    assert "is a model folder, which this command does not take" in capsys.readouterr().err

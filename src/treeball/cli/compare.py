@@ -51,6 +51,9 @@ def compare(
     from ..io.model_file import is_model, load
     from ..io.readers import read
 
+    for source in (first, second):
+        if (Path(source) / "manifest.json").is_file():
+            load(source)  # which refuses a model folder as one
     saved = [Path(source).is_file() and is_model(Path(source)) for source in (first, second)]
     if all(saved):
         from ..evaluation._compare import compare as compare_models

@@ -57,6 +57,7 @@ def fit(
     from ..scale.source import is_pattern
 
     if out_of_core.engine is not None or is_pattern(source):
+        watching.require_none()
         return fit_folder((source, *more), output, out_of_core, settings, reading, json)
     out_of_core.require_none()
     from ..io.atomic import require_writable

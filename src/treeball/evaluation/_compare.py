@@ -171,8 +171,10 @@ def _opened(given: Any) -> Embedding | Hierarchy:
 
     if isinstance(given, (Embedding, Hierarchy)):
         return given
-    if isinstance(given, (str, os.PathLike)) and Path(given).is_file() and is_model(Path(given)):
-        return load(given)
+    if isinstance(given, (str, os.PathLike)):
+        is_file = Path(given).is_file() and is_model(Path(given))
+        if is_file or (Path(given) / "manifest.json").is_file():  # a model folder is refused as one
+            return load(given)
     return read(given)
 
 

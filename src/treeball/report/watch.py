@@ -41,9 +41,17 @@ class WatchSettings:
         if self.snapshots < 0 or self.snapshots == 1:
             raise InputError(f"snapshots must be 0, or at least 2 to be an animation, not {self.snapshots}")
 
+    def _given(self) -> list[str]:
+        return [f"--{name}" for name in ("live", "tensorboard", "snapshots") if getattr(self, name)]
+
+    def require_none(self) -> None:
+        """Refuse to watch how a model folder is made, which nobody shows."""
+        if given := self._given():
+            raise InputError(f"{' and '.join(given)} has no use in a model folder: leave it out")
+
     def require_training(self, epochs: int, method: str) -> None:
         """Refuse to watch a method that has no epochs: there would be nothing to see."""
-        given = [f"--{name}" for name in ("live", "tensorboard", "snapshots") if getattr(self, name)]
+        given = self._given()
         if given and not epochs:
             raise InputError(
                 f"there is no training to watch with {' and '.join(given)}, for {method} has no epochs: leave it out, "

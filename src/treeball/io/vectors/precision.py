@@ -109,6 +109,8 @@ def rounding_sentence(precise: Embedding, rounded: Embedding, seed: int = 0) -> 
         f"coordinates of {precise.precision} terms are rounded to float64: hits@1 {scores[0].hits_at_1:.4f} -> "
         f"{scores[1].hits_at_1:.4f}, MAP {scores[0].map:.4f} -> {scores[1].map:.4f}"
     )
+    if len(precise) > SAMPLE:
+        text += f" (of a sample of {SAMPLE:,} nodes)"
     if held:
         text += f"; {held:,} nodes are held at radius {limit:g}, beyond which the ball has no places in float64"
     return text
