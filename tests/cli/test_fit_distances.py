@@ -30,3 +30,14 @@ def test_an_export_says_that_other_coordinates_do_not_reach_so_far(tmp_path, cap
         capsys.readouterr()
         assert run(["export", str(model), "--coordinates", coordinates, "-o", str(tmp_path / "v.csv")]) == 0
         assert ("their distances are not those of the model" in capsys.readouterr().err) == told
+
+
+def test_info_tells_the_objective_and_nothing_of_room(tmp_path, capsys):
+    source, model = tmp_path / "tree.nwk", tmp_path / "tree.parquet"
+    source.write_text("((a:1,b:2)x:1.5,(c:0.5,d:1)y:2,e:3)r;\n")
+    assert run(["fit", str(source), "--objective", "distances", "--dim", "4", "-o", str(model)]) == 0
+    capsys.readouterr()
+    assert run(["info", str(model)]) == 0
+    shown = capsys.readouterr().out
+    assert "distances (ranks are of parents)" in shown
+    assert "local capacity" not in shown

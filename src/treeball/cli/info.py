@@ -93,7 +93,10 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     rows = [
         ("geometry", f"{embedding.geometry}, dimension {embedding.dim}"),
         ("method", made.method or "unknown"),
-        ("objective", embedding.objective),
+        (
+            "objective",
+            f"distances (ranks are of {embedding.objective})" if embedding.keeps_distances else embedding.objective,
+        ),
         ("settings", ", ".join(f"{name}={value}" for name, value in made.settings.items()) or "unknown"),
         ("trained", f"{made.epochs_done} epochs" if made.settings else "unknown"),
         ("version", f"treeball {made.version}"),
@@ -129,8 +132,9 @@ def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str
     from ..methods.sufficiency import sufficiency
     from ..workers import available_cores
 
-    # The bounds are looked at in plain vectors, which rounding has moved where there are several terms.
-    if not embedding.space.is_hyperbolic or embedding.precise is not None:
+    # The bounds are looked at in plain vectors, which rounding has moved where there are several terms. Where lengths
+    # are drawn to scale, how near a child is says nothing of room.
+    if not embedding.space.is_hyperbolic or embedding.precise is not None or embedding.keeps_distances:
         return []
     ball = embedding.ball()
     found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
