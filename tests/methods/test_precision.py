@@ -178,7 +178,7 @@ def test_distances_are_drawn_with_several_terms(method, tmp_path):
     )
     single = treeball.fit(tall_tree(60), dim=3, method=method, objective="distances")
     worst = [np.ptp(np.log(one.distances_between(*edges_of(one)))) for one in (single, model)]
-    assert worst[1] <= worst[0] + 1e-9
+    assert worst[1] <= worst[0] + 1e-6  # longer edges come from a fit, which ends where rounding lets it
 
 
 def edges_of(model):

@@ -724,10 +724,13 @@ def test_the_page_in_chromium(model):
 
 
 @contextlib.contextmanager
-def serving(model, *options, ending=signal.SIGINT):
-    """The command in a process of its own: its port, what it has said so far and at its end, and the process."""
+def serving(model, *options, ending=signal.SIGINT, limited=None):
+    """The command in a process of its own: its port, what it has said so far and at its end, and the process.
+
+    `limited` is called in that process before the command begins.
+    """
     command = [sys.executable, "-m", "treeball", "serve", str(model), "--port", "0", *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limited) as process:
         try:
             said = [process.stderr.readline(), process.stderr.readline()]
             found = re.search(r"http://127\.0\.0\.1:(\d+)/", said[0])
