@@ -26,7 +26,7 @@ from treeball.engine import Compared, Device, SoftmaxSteps, choose
 from treeball.engine.card import why_no_card
 from treeball.hierarchy import Hierarchy
 from treeball.methods.first_vectors import contracted_construction
-from treeball.methods.softmax import _first_sharpness
+from treeball.methods.softmax import first_sharpness
 from treeball.types import Floats, Objective
 
 Distance = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -78,7 +78,7 @@ def steps_of(data: Path) -> None:
 
     for dim in (10, 20):
         start = contracted_construction(hierarchy, dim, 0.03, "parents", 0, 0)
-        for sharpness in (_first_sharpness(hierarchy, dim), 8 * _first_sharpness(hierarchy, dim)):
+        for sharpness in (first_sharpness(hierarchy, dim), 8 * first_sharpness(hierarchy, dim)):
             vectors, moments = start.copy(), (np.zeros(start.shape), np.zeros(n))
 
             # The first step of a call finds the nearest of all: what ten and twenty steps differ by has none of it.

@@ -19,8 +19,9 @@ from treeball.scale import trained_branch
 from treeball.scale.anchors import Anchors, choose_anchors
 from treeball.scale.contracted import Edges, contracted
 from treeball.scale.evaluate import evaluate_folder
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
+from treeball.scale.settings import ScaleSettings
 from treeball.scale.shard import make_shard
 from treeball.scale.trunk import Shape
 
@@ -53,14 +54,18 @@ def tasks_of(folder):
     """What a worker is told, as the manifest has it."""
     manifest = folder.manifest
     return {
-        "key": manifest["key"], "seed": manifest["seed"], "cuts": manifest["cuts"], "plan": manifest["plan"],
+        "key": manifest["key"], "how": manifest["method"], "seed": manifest["seed"],
+        "cuts": manifest["cuts"], "plan": manifest["plan"],
         "several_parents": True, "objective": "ancestors", "virtual_root": False,
     }  # fmt: skip
 
 
 def test_ancestors_are_nearer_than_a_construction_puts_them(folder, made, tmp_path):
     fit_folder(
-        (f"{made}/edges/*.parquet",), tmp_path / "built", ScaleSettings(dim=8, branch_nodes=256, workers=1), quiet
+        (f"{made}/edges/*.parquet",),
+        tmp_path / "built",
+        ScaleSettings(method="construct", dim=8, branch_nodes=256, workers=1),
+        quiet,
     )
     ours, built = (evaluate_folder(one, "ancestors", 0) for one in (folder, ModelFolder(tmp_path / "built")))
     assert ours.precision.mean() > 0.9
@@ -164,7 +169,7 @@ def test_a_training_that_ends_worse_than_it_began_is_not_kept(folder, made, tmp_
 
 def test_what_is_no_number_ends_in_a_sentence(folder, made):
     work = made / "model" / "work"
-    kept, shard = (work / "anchors.npy").read_bytes(), made / "model" / "shards" / "branch-000002.parquet"
+    kept, shard = (work / "anchors.npy").read_bytes(), made / "model" / "shards" / "trained-000002.parquet"
     anchors, bytes_of_shard = Anchors.load(work), shard.read_bytes()
     anchors.vectors[1:] = np.nan
     anchors.save(work)

@@ -14,11 +14,12 @@ from treeball.cli.main import run
 from treeball.engine.cpu import counting
 from treeball.limits import TIE
 from treeball.scale import border_stage, borders, branch, other_places, patch, shard, tiles
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.layout import write_json
+from treeball.scale.settings import ScaleSettings
 
-SETTINGS: dict[str, Any] = {"dim": 3, "branch_nodes": 90}
+SETTINGS: dict[str, Any] = {"method": "construct", "dim": 3, "branch_nodes": 90}
 
 
 def quiet(_):
@@ -140,7 +141,7 @@ def test_what_is_left_ill_is_what_a_comparison_of_all_pairs_finds(made):
 def test_an_illness_that_is_planted_across_a_border_is_found_and_healed(tmp_path, monkeypatch):
     """A leaf of one branch is put next to a node of another: both have a stranger nearer than their parent."""
     pattern = write(random_edges(1500, several=0.0), tmp_path / "edges")
-    settings = ScaleSettings(workers=1, dim=5, branch_nodes=90)
+    settings = ScaleSettings(method="construct", workers=1, dim=5, branch_nodes=90)
     sound = fit_folder((pattern,), tmp_path / "sound", settings, quiet)
     assert sound["borders"]["ill"] == 0
     cuts, shape = sound["cuts"], ModelFolder(tmp_path / "sound").shape
@@ -278,7 +279,7 @@ def test_siblings_in_different_branches_are_kept_apart_by_their_fan(tmp_path, mo
     rng = np.random.default_rng(4)
     edges = [(f"n{i}", f"n{i // 3}") for i in range(1, 60)] + [(f"leaf {i}", "n20") for i in range(1500)]
     edges += [(f"other {i}", f"n{rng.integers(60)}") for i in range(300)]
-    settings = ScaleSettings(workers=1, dim=4, branch_nodes=150)
+    settings = ScaleSettings(method="construct", workers=1, dim=4, branch_nodes=150)
     pattern, by_fan = write(edges, tmp_path / "edges"), []
     ask = borders.ask_others
 

@@ -14,8 +14,9 @@ from treeball.geometry import poincare
 from treeball.geometry.directions import even_directions
 from treeball.scale.couples import Couples, find_couples
 from treeball.scale.evaluate import evaluate_folder
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
+from treeball.scale.settings import ScaleSettings
 from treeball.scale.trunk import NORM, Spread
 
 
@@ -127,7 +128,7 @@ def test_leaves_of_couples_among_many_siblings_are_next_to_both(tmp_path, monkey
     for name, branch_nodes in (("in one branch", 4096), ("across branches", 300), ("apart", 4096)):
         if name == "apart":
             monkeypatch.setattr(kernel, "bring_together", lambda *_: None)
-        settings = ScaleSettings(dim=10, branch_nodes=branch_nodes, workers=1)
+        settings = ScaleSettings(method="construct", dim=10, branch_nodes=branch_nodes, workers=1)
         fit_folder((pattern,), tmp_path / name, settings, lambda _: None)
         scores = evaluate_folder(ModelFolder(tmp_path / name), sample=0)
         assert scores.precision[~scores.several].mean() == 1.0

@@ -22,10 +22,11 @@ import pytest
 from tests.scale.hierarchies import random_edges, write
 from treeball.errors import InputError
 from treeball.scale import shard
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
+from treeball.scale.settings import ScaleSettings
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
-SETTINGS: dict[str, Any] = {"dim": 4, "branch_nodes": 100}
+SETTINGS: dict[str, Any] = {"method": "construct", "dim": 4, "branch_nodes": 100}
 TASKS = 10
 
 
@@ -97,13 +98,13 @@ def test_a_shard_that_was_cut_short_is_made_again_and_no_other(home, pattern, ha
 def test_a_killed_driver_leaves_what_is_done_and_the_next_goes_on(home, pattern, hashes):
     model = home / "killed"
     program = (
-        "import sys, time; from pathlib import Path; from treeball.scale import engines, shard, fit\n"
+        "import sys, time; from pathlib import Path; from treeball.scale import engines, shard, fit, settings\n"
         "made = shard.make_shard\n"
         "def slow(folder, task, settings):\n"
         "    time.sleep(0.3); return made(folder, task, settings)\n"
         "shard.make_shard = slow\n"
-        f"fit.fit_folder(({pattern!r},), Path({str(model)!r}), fit.ScaleSettings(workers=1, dim=4, "
-        "branch_nodes=100), print)"
+        f"fit.fit_folder(({pattern!r},), Path({str(model)!r}), settings.ScaleSettings("
+        "method='construct', workers=1, dim=4, branch_nodes=100), print)"
     )
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL)
     _wait_for(lambda: len(list((model / "work" / "records").glob("*.json"))) >= 3)

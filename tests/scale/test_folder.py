@@ -20,12 +20,13 @@ from treeball.cli.main import run
 from treeball.engine.cpu import counting
 from treeball.geometry import poincare
 from treeball.scale.evaluate import evaluate_folder
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.layout import read_json
 from treeball.scale.names import hash_of, hashes_of
 from treeball.scale.nearest import nearest
 from treeball.scale.serve import application
+from treeball.scale.settings import ScaleSettings
 from treeball.scale.upper import upper_levels
 from treeball.web.local import LocalServer
 
@@ -43,7 +44,7 @@ def edges():
 def made(edges, tmp_path_factory):
     home = tmp_path_factory.mktemp("scale")
     pattern = write(edges, home / "edges")
-    fit_folder((pattern,), home / "model", ScaleSettings(dim=5, branch_nodes=400, workers=1), quiet)
+    fit_folder((pattern,), home / "model", ScaleSettings(method="construct", dim=5, branch_nodes=400, workers=1), quiet)
     return home
 
 
@@ -124,7 +125,9 @@ def test_relatives_are_those_of_the_hierarchy(folder, edges):
 
 def test_the_bytes_do_not_depend_on_the_workers_nor_on_the_files(made, edges, tmp_path):
     pattern = write(edges, tmp_path / "edges", files=3)
-    other = fit_folder((pattern,), tmp_path / "model", ScaleSettings(dim=5, branch_nodes=400, workers=2), quiet)
+    other = fit_folder(
+        (pattern,), tmp_path / "model", ScaleSettings(method="construct", dim=5, branch_nodes=400, workers=2), quiet
+    )
     first = json.loads((made / "model" / "manifest.json").read_text())
     assert [one["sha256"] for one in other["shards"]] == [one["sha256"] for one in first["shards"]]
 
@@ -133,7 +136,7 @@ def test_what_is_done_is_not_done_again_and_what_is_damaged_is(made):
     shards = sorted((made / "model" / "shards").iterdir())
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
     told: list[str] = []
-    pattern, settings = f"{made}/edges/*.parquet", ScaleSettings(dim=5, branch_nodes=400, workers=1)
+    pattern, settings = f"{made}/edges/*.parquet", ScaleSettings(method="construct", dim=5, branch_nodes=400, workers=1)
     fit_folder((pattern,), made / "model", settings, told.append)
     assert "done already" in told[-1]
     shards[2].write_bytes(b"PAR1 and then nothing")
@@ -149,7 +152,9 @@ def test_messy_input_is_mended_counted_and_named(tmp_path):
     edges = random_edges(300, several=0.0)
     messy = [*edges, ("n5", "n5"), edges[7], ("n0", "n250"), (None, "n3"), ("", "n3"), ("alone", None), ("x", "gone")]
     pattern = write(messy, tmp_path / "edges", files=4)  # the cycle spans files
-    manifest = fit_folder((pattern,), tmp_path / "m", ScaleSettings(dim=4, branch_nodes=64, workers=1), quiet)
+    manifest = fit_folder(
+        (pattern,), tmp_path / "m", ScaleSettings(method="construct", dim=4, branch_nodes=64, workers=1), quiet
+    )
     assert manifest["repairs"] == {
         "self-loops": 1, "duplicate edges": 1, "cycle edges": 1, "empty names": 2, "roots joined": 3,
     }  # fmt: skip
@@ -223,7 +228,7 @@ def test_what_a_folder_cannot_do_is_refused_in_a_sentence(made, tmp_path, monkey
 def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, capsys):
     pattern = write(edges, tmp_path / "edges")
     model = tmp_path / "model"
-    fit_folder((pattern,), model, ScaleSettings(dim=6, branch_nodes=1000, workers=1), quiet)
+    fit_folder((pattern,), model, ScaleSettings(method="construct", dim=6, branch_nodes=1000, workers=1), quiet)
     before = [path.read_bytes() for path in sorted((model / "shards").iterdir())]
     new = tmp_path / "new.csv"
     rng = np.random.default_rng(5)
@@ -246,11 +251,11 @@ def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, ca
     assert "already" in capsys.readouterr().err
     # A branch that is damaged is made again; what was added stays.
     next((model / "shards").glob("branch*")).write_bytes(b"PAR1 and then nothing")
-    fit_folder((pattern,), model, ScaleSettings(dim=6, branch_nodes=1000, workers=1), quiet)
+    fit_folder((pattern,), model, ScaleSettings(method="construct", dim=6, branch_nodes=1000, workers=1), quiet)
     assert len(ModelFolder(model)) == 3200
     assert run(["verify", str(model)]) == 0
     with pytest.raises(InputError, match="holds a model of other edges or settings"):
-        fit_folder((pattern,), model, ScaleSettings(dim=7, branch_nodes=1000, workers=1), quiet)
+        fit_folder((pattern,), model, ScaleSettings(method="construct", dim=7, branch_nodes=1000, workers=1), quiet)
     assert len(ModelFolder(model)) == 3200
 
 

@@ -13,11 +13,12 @@ from treeball.engine.cpu import reach
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.scale import insert
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.insert import insert_leaves, ways_blocked
 from treeball.scale.new_places import NewPlaces
 from treeball.scale.reaches import MARGIN, Reaches
+from treeball.scale.settings import ScaleSettings
 from treeball.scale.update import update_folder
 
 EDGES = random_edges(3000)
@@ -31,7 +32,9 @@ def quiet(_):
 def model(tmp_path):
     """A folder of 3,000 nodes in 15 row groups, for every shard begins a new one."""
     pattern = write(EDGES, tmp_path / "edges")
-    fit_folder((pattern,), tmp_path / "model", ScaleSettings(dim=6, branch_nodes=200, workers=1), quiet)
+    fit_folder(
+        (pattern,), tmp_path / "model", ScaleSettings(method="construct", dim=6, branch_nodes=200, workers=1), quiet
+    )
     return tmp_path / "model"
 
 

@@ -9,9 +9,10 @@ from tests.scale.hierarchies import write
 from treeball.engine.cpu.shared_leaves import choose_seats
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fans import Fans, make_fans
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.lengths import FolderPlan, folder_plans, longest_edges
+from treeball.scale.settings import ScaleSettings
 
 
 def quiet(_):
@@ -38,7 +39,10 @@ def made(tmp_path_factory):
     pattern = write(shared_leaves(), home / "edges")
     manifests = {
         workers: fit_folder(
-            (pattern,), home / f"model-{workers}", ScaleSettings(dim=10, branch_nodes=200, workers=workers), quiet
+            (pattern,),
+            home / f"model-{workers}",
+            ScaleSettings(method="construct", dim=10, branch_nodes=200, workers=workers),
+            quiet,
         )
         for workers in (1, 2)
     }
@@ -62,7 +66,7 @@ def test_moved_leaves_are_the_same_bytes_for_any_number_of_workers(made):
 
 def test_of_parents_that_are_equally_deep_the_one_with_fewer_children_is_primary(tmp_path):
     edges = [("a", "root"), ("b", "root"), ("x", "a"), ("x", "b"), ("a1", "a"), ("a2", "a"), ("b1", "b")]
-    fit_folder((write(edges, tmp_path / "edges"),), tmp_path / "model", ScaleSettings(dim=3), quiet)
+    fit_folder((write(edges, tmp_path / "edges"),), tmp_path / "model", ScaleSettings(method="construct", dim=3), quiet)
     folder = ModelFolder(tmp_path / "model")
     assert folder.names([folder.primary_parent(folder.find("x"))]) == ["b"]
 

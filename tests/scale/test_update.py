@@ -10,9 +10,10 @@ import pytest
 from tests.scale.hierarchies import random_edges, write
 from treeball.cli.main import run
 from treeball.scale.evaluate import evaluate_folder
-from treeball.scale.fit import ScaleSettings, fit_folder
+from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
 from treeball.scale.nearest import nearest
+from treeball.scale.settings import ScaleSettings
 from treeball.scale.update import update_folder
 
 
@@ -29,7 +30,7 @@ def model(tmp_path):
     cycle = [("n0", "n9")]  # closes a cycle, and is left out each time
     fit_folder(
         (write(EDGES + cycle, tmp_path / "edges"),), tmp_path / "model",
-        ScaleSettings(dim=6, branch_nodes=500, workers=1), quiet,
+        ScaleSettings(method="construct", dim=6, branch_nodes=500, workers=1), quiet,
     )  # fmt: skip
     return tmp_path / "model"
 
@@ -48,7 +49,9 @@ def test_the_same_version_changes_nothing(model, tmp_path):
 def test_roots_without_children_are_not_removed_by_the_same_version(tmp_path):
     edges = [*random_edges(200), ("alone", None), (None, "above nobody"), ("self", "self")]
     pattern = write(edges, tmp_path / "edges")
-    fit_folder((pattern,), tmp_path / "model", ScaleSettings(dim=6, branch_nodes=500, workers=1), quiet)
+    fit_folder(
+        (pattern,), tmp_path / "model", ScaleSettings(method="construct", dim=6, branch_nodes=500, workers=1), quiet
+    )
     changes = update_folder(ModelFolder(tmp_path / "model"), (pattern,), MEMORY).changes
     assert (changes.new, changes.removed.size, changes.moved.size) == (0, 0, 0)
 

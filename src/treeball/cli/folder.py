@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import InputError
 from ..words import count
@@ -56,9 +56,9 @@ class FolderSettings:
 def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadSettings) -> Any:
     """Settings of `treeball.scale` made of those of the command; what it has no use for is refused."""
     from ..io.readers.settings import ReadSettings
-    from ..scale.fit import ScaleSettings
+    from ..scale.settings import FolderMethod, ScaleSettings
 
-    trained = settings.objective == "ancestors"
+    trained = settings.objective == "ancestors" or settings.method == "softmax"
     taken = _TAKEN | {"epochs"} if trained else _TAKEN
     given = {name: value for name, value in vars_of(settings).items() if name not in taken}
     if given:
@@ -68,9 +68,11 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         raise InputError(
             "a model folder is made for the objective parents or ancestors: leave out --objective distances"
         )
-    if settings.method not in (None, "auto", "softmax" if trained else "construct"):
-        how = "trained by softmax for the objective ancestors" if trained else "constructed"
-        raise InputError(f"a model folder is {how}: leave out --method {settings.method}, or fit a smaller file")
+    if settings.method not in (None, *get_args(FolderMethod)):
+        raise InputError(
+            f"a model folder is made by construct or by softmax: leave out --method {settings.method}, or fit a "
+            "smaller file"
+        )
     if settings.epochs == 0:
         raise InputError("--epochs is 0: give at least 1")
     if settings.dim == "auto":
@@ -82,9 +84,8 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
     ]
     if changed:
         raise InputError(f"{' and '.join(changed)} has no use in a model folder: give columns named child and parent")
-    chosen: dict[str, Any] = {
-        name: value for name in ("dim", "seed", "objective", "epochs") if (value := getattr(settings, name)) is not None
-    }
+    names = ("dim", "seed", "objective", "method", "epochs")
+    chosen: dict[str, Any] = {name: value for name in names if (value := getattr(settings, name)) is not None}
     return ScaleSettings(**chosen, **folder.given(), root=reading.root)
 
 
@@ -145,7 +146,7 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("verified", f"{manifest['ill_in_branches']:,} ill of {manifest['verified']:,} nodes ranked in their branches"),
         ("largest radius", f"{manifest['largest_radius']:.2f}"),
     ]
-    if manifest["objective"] == "parents":
+    if manifest["method"] == "construct":
         rows.insert(-1, ("borders", borders_row(manifest.get("borders"))))
     if "map_in_branches" in manifest:
         now, before = manifest["map_in_branches"], manifest["map_before_training"]
@@ -161,7 +162,7 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _plan_of(manifest: dict[str, Any], plan: dict[str, Any]) -> str:
     """How the nodes got their places, in a line."""
-    if manifest["objective"] == "parents":
+    if manifest["method"] == "construct":
         return f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"
     return (
         f"{manifest['trunk']:,} nodes of the trunk and {plan['stand_ins']:,} stand-ins in {plan['epochs_of_trunk']:,} "

@@ -19,6 +19,7 @@ def plan(
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     dim: int = 10,
     objective: Literal["parents", "ancestors"] = "parents",
+    method: Literal["auto", "construct", "softmax"] = "auto",
     epochs: int | None = None,
     json: bool = False,
     out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
@@ -39,17 +40,19 @@ def plan(
         Dimension of the space.
     objective
         What nodes are near to; for ancestors they are trained, which takes longer.
+    method
+        How nodes get their places. With auto it is the time of a construction, unless the objective is ancestors.
     epochs
         Epochs of each training; by default what suits the size.
     json
         Print one JSON object.
     """
     from ..scale.estimate import estimate
-    from ..scale.fit import ScaleSettings
+    from ..scale.settings import ScaleSettings
 
     if epochs == 0:
         raise InputError("--epochs is 0: give at least 1")
-    settings = ScaleSettings(dim=dim, objective=objective, epochs=epochs or 0, **out_of_core.given())
+    settings = ScaleSettings(dim=dim, objective=objective, method=method, epochs=epochs or 0, **out_of_core.given())
     found = estimate((source, *more), settings, output)
     if json:
         print_json(asdict(found))

@@ -13,7 +13,7 @@ from .fit_settings import settings_of
 from .registry import find
 from .settings import ConstructSettings, Settings, SoftmaxSettings
 
-__all__ = ["Choice", "resolve"]
+__all__ = ["Choice", "resolve", "softmax_for"]
 
 # Up to so many nodes a DAG is trained for the objective parents; beyond it takes many hours.
 SOFTMAX_UP_TO_NODES = 200_000
@@ -95,7 +95,7 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     """The method that suits, with what was given and, for the rest, what suits it; and why."""
     shape = f"{'a tree' if hierarchy.is_tree else 'a DAG'} of {hierarchy.n_nodes:,} nodes"
     if given.get("objective", "parents") == "ancestors":
-        settings = _softmax(hierarchy, given)
+        settings = softmax_for(hierarchy.n_nodes, given)
         reason = f"auto: softmax training: {shape} needs it for the objective ancestors"
         return Choice(settings, [reason], _second_start(hierarchy, given, settings))
     if given.get("objective") == "distances":
@@ -107,13 +107,13 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
             f"auto: softmax training in an open world: {listed:,} of the {implied:,} pairs that the edges imply are "
             "edges, too, so the file lists a part of a closure, and what it does not list may be true"
         )
-        return Choice(_softmax(hierarchy, {"open_world": True, **given}), [why])
+        return Choice(softmax_for(hierarchy.n_nodes, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
         kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
         # Healed if it wins: that takes its time where most nodes have several parents.
         rival = settings_of(ConstructSettings, "construct", {**kept, "heal": False})
         why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
-        settings = _softmax(hierarchy, given)
+        settings = softmax_for(hierarchy.n_nodes, given)
         return Choice(settings, [why], (rival, *_second_start(hierarchy, given, settings)))
     terms = given.get("precision", 1)
     settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=terms == 1)
@@ -141,12 +141,12 @@ def _listed_and_implied(hierarchy: Hierarchy) -> tuple[int, int]:
     return hierarchy.n_edges - basic, 0 if hierarchy.n_edges == basic else hierarchy.ancestors()[1].size - basic
 
 
-def _softmax(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Settings:
+def softmax_for(nodes: int, given: Mapping[str, Any]) -> Settings:
     """The training on a softmax over all nodes, with as many epochs as suit it."""
     is_tight = given.get("dim", SoftmaxSettings.dim) < TIGHT_BELOW_DIM
     most, over_nodes = EPOCHS[given.get("objective", "parents"), is_tight]
-    epochs = min(most, max(LEAST_EPOCHS, over_nodes // hierarchy.n_nodes))
-    epochs = max(epochs, min(SMALL_EPOCHS, SMALL_OVER_NODES // hierarchy.n_nodes))
+    epochs = min(most, max(LEAST_EPOCHS, over_nodes // nodes))
+    epochs = max(epochs, min(SMALL_EPOCHS, SMALL_OVER_NODES // nodes))
     # Healing would push away what may be true.
     heal = not given.get("open_world", False)
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs, heal=heal)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ..engine import Compared, SoftmaxSteps, Trained
 from ..geometry.poincare import project
 from ..hierarchy import Hierarchy
-from ..types import Floats, Objective
+from ..types import Floats, Mask, Objective
 from .descent import Descent, Epochs
 from .first_vectors import held_construction
 from .near_lists import non_positives_near, refresh_every
@@ -36,7 +36,7 @@ from .registry import Method
 from .run import Run
 from .settings import SoftmaxSettings
 
-__all__ = ["METHODS", "SoftmaxDescent", "train"]
+__all__ = ["METHODS", "SoftmaxDescent", "first_sharpness", "spare_dimensions", "squeezed_at", "train"]
 
 # Shares of the epochs: after which squeezing begins; after which it ends and sharpness rises; and has risen.
 SQUEEZED_FROM, UNTANGLED, RISEN = 0.05, 0.6, 0.8
@@ -60,8 +60,8 @@ def train(run: Run) -> Iterator[Epochs]:
     """Descend from the epoch the run has reached to the last; yields after every few epochs."""
     settings = run.settings
     tried = [entry.facts["sharpness"] for entry in run.log if "sharpness" in entry.facts]
-    sharpness = settings.sharpness or (tried[-1] if tried else _first_sharpness(run.hierarchy, settings.dim))
-    squeezed_at = _squeezed_at(settings)
+    sharpness = settings.sharpness or (tried[-1] if tried else first_sharpness(run.hierarchy, settings.dim))
+    squeezed = squeezed_at(settings)
     if not run.epoch:
         _place_first(run, sharpness)
     descent = SoftmaxDescent(run, sharpness)
@@ -76,25 +76,28 @@ def train(run: Run) -> Iterator[Epochs]:
             run.trace.clear()
             _place_first(run, sharpness)
             descent = SoftmaxDescent(run, sharpness)
-        elif run.epoch == squeezed_at and run.vectors.shape[1] > settings.dim:
+        elif run.epoch == squeezed and run.vectors.shape[1] > settings.dim:
             run.vectors = run.vectors[:, : settings.dim].copy()
             descent = SoftmaxDescent(run, sharpness)
-        yield run.descend(descent, JUDGED_AFTER, squeezed_at)
+        yield run.descend(descent, JUDGED_AFTER, squeezed)
 
 
 class SoftmaxDescent(Descent):
-    """Runs epochs of the method with a sharpness at the start, changing the vectors of a run in place."""
+    """Runs epochs of the method with a sharpness at the start, changing the vectors of a run in place.
 
-    def __init__(self, run: Run, sharpness: float) -> None:
+    `movers`, bool (n,), are those that move; by default all do.
+    """
+
+    def __init__(self, run: Run, sharpness: float, movers: Mask | None = None) -> None:
         settings, hierarchy = run.settings, run.hierarchy
-        self.first_sharpness = sharpness
+        self.first_sharpness, self.movers = sharpness, movers
         positives = hierarchy.positives(settings.objective)
         heads = np.flatnonzero(np.diff(positives[0])).astype(np.int32)
         super().__init__(run, heads.size)
         # Relatives have the same nodes near them: one after the other they find them in the cache.
         heads = heads[np.argsort(hierarchy.interval_in[heads])]
-        self._left_out: Objective = "ancestors" if settings.open_world else settings.objective
-        self.compared = Compared(heads, *positives, *hierarchy.positives(self._left_out), np.empty((0, 0), np.int32))
+        self.left_out: Objective = "ancestors" if settings.open_world else settings.objective
+        self.compared = Compared(heads, *positives, *hierarchy.positives(self.left_out), np.empty((0, 0), np.int32))
         self.pairs_per_epoch = positives[1].size
         self._moments = (np.zeros(self.vectors.shape), np.zeros(len(self.vectors)))
         self._steps = 0  # since the moments were zero
@@ -112,7 +115,7 @@ class SoftmaxDescent(Descent):
         """By :meth:`treeball.engine.Engine.descend_softmax`."""
         listed = not self.engine.compares_all(*self.vectors.shape)
         if listed and (not self.compared.near.size or first_epoch % self._refresh == 0):
-            self.compared = self.compared._replace(near=non_positives_near(self, self._left_out))
+            self.list_nearest()
         if first_epoch % RESTART == 0:
             self._steps = 0
             for moment in self._moments:
@@ -132,7 +135,12 @@ class SoftmaxDescent(Descent):
             bound=self.bound,
             seed=self.settings.seed,
             workers=self.workers,
+            movers=self.movers,
         )
+
+    def list_nearest(self) -> None:
+        """Make the lists of nearest nodes anew."""
+        self.compared = self.compared._replace(near=non_positives_near(self, self.left_out))
 
     def risen(self, epochs: NDArray[np.signedinteger]) -> Floats:
         """How far sharpness has risen in some epochs, from 0 to 1."""
@@ -160,20 +168,20 @@ class SoftmaxDescent(Descent):
         return np.where(turn > 0.0, 1.0 - LEAST_LOSS * (MOST_LOSS / LEAST_LOSS) ** turn, 1.0)
 
 
-def _first_sharpness(hierarchy: Hierarchy, dim: int) -> float:
+def first_sharpness(hierarchy: Hierarchy, dim: int) -> float:
     """What is tried first: DAGs fit the better the sharper; near trees in few dimensions stay tangled sooner."""
     several = hierarchy.n_edges > SEVERAL_PARENTS * hierarchy.n_nodes
     return SHARP if several else min(SHARP, 8.0 + dim / 2)
 
 
-def _squeezed_at(settings: SoftmaxSettings) -> int:
+def squeezed_at(settings: SoftmaxSettings) -> int:
     """The epoch after which there are no spare dimensions any more; 0 in a training too short to have any."""
     return int(UNTANGLED * settings.epochs) // RESTART * RESTART
 
 
-def _spare(settings: SoftmaxSettings) -> int:
+def spare_dimensions(settings: SoftmaxSettings) -> int:
     """How many dimensions there are to spare."""
-    if not _squeezed_at(settings):
+    if not squeezed_at(settings):
         return 0
     if settings.spare is not None:
         return settings.spare
@@ -183,7 +191,7 @@ def _spare(settings: SoftmaxSettings) -> int:
 
 def _place_first(run: Run, sharpness: float) -> None:
     """Give the run its first vectors, spare coordinates and all."""
-    settings, n, spare = run.settings, run.hierarchy.n_nodes, _spare(run.settings)
+    settings, n, spare = run.settings, run.hierarchy.n_nodes, spare_dimensions(run.settings)
     rng = np.random.default_rng(settings.seed)
     if settings.starts_from_construction:
         flat, held = held_construction(run.hierarchy, settings, "parents")

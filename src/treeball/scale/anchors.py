@@ -21,7 +21,7 @@ from .trunk import Shape
 __all__ = ["Anchors", "above_cuts", "choose_anchors", "room_for_anchors"]
 
 _FILE = "anchors.npy"
-# As many anchors as a branch has nodes, but no more: they are trained in one piece, and every branch has them all.
+# As many anchors as a branch has nodes, but of several branches no more: every branch has them all.
 _MOST = 65_536
 # The trunk has who is expected to have so many stand-ins in its subtree: without them a node leaves no room for what is
 # below it, and should move with that.
@@ -59,13 +59,15 @@ class Anchors:
         )
 
 
-def room_for_anchors(branch_nodes: int) -> int:
-    """How many anchors a folder with such branches has at most."""
-    return min(branch_nodes, _MOST)
+def room_for_anchors(nodes: int, branch_nodes: int) -> int:
+    """How many anchors a folder of so many nodes has, in branches of so many at most: all that are one branch."""
+    return nodes if nodes <= branch_nodes else min(branch_nodes, _MOST)
 
 
 def choose_anchors(shape: Shape, edges: Edges, cuts: Ints, room: int, seed: int) -> tuple[Ints, Mask, int]:
     """Places of the anchors, ascending, which are the trunk, and how many other parents had no room in it."""
+    if room == shape.parent.size:
+        return np.arange(room), np.ones(room, bool), 0
     branch = np.searchsorted(cuts, edges.other_child, "right")
     across = branch != np.searchsorted(cuts, edges.other_parent, "right")
     wanted, many = np.unique(edges.other_parent[across].astype(np.int64), return_counts=True)

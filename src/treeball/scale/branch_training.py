@@ -1,4 +1,4 @@
-"""Training for the objective ancestors in two steps: the anchors of a folder, and then each branch among them.
+"""Training of a folder in two steps: its anchors, and then each branch among them.
 
 A branch is trained as a hierarchy of its own: its nodes and all anchors. The softmax compares its nodes with all of
 these, and anchors with its nodes where any are near; only its nodes that are no trunk move.
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..engine import SoftmaxSteps, Trained
 from ..engine.cpu.engine import CpuEngine
 from ..evaluation.ranking import positives_of
 from ..geometry import poincare
@@ -18,46 +17,40 @@ from ..geometry.dilation import dilate_ball
 from ..geometry.spaces import BALL
 from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS
+from ..methods import fit
+from ..methods.auto import Choice
 from ..methods.construct import Scaffold
 from ..methods.near_lists import nearest_non_positives
+from ..methods.progress import TrainingProgress
 from ..methods.run import Run
 from ..methods.settings import SoftmaxSettings
-from ..methods.softmax import AT_FIRST, RESTART, SPARE, SoftmaxDescent, _first_sharpness, _squeezed_at, train
-from ..types import Floats, Ints, Mask
+from ..methods.softmax import AT_FIRST, SoftmaxDescent, first_sharpness, spare_dimensions, squeezed_at, train
+from ..types import Floats, Ints, Mask, Objective
 from .anchors import Anchors
 from .contracted import Edges, contracted
 
-__all__ = ["Below", "epochs_for", "precision_of", "start_below", "train_all", "train_below"]
+__all__ = ["Below", "precision_of", "start_below", "train_below", "train_together", "train_whole"]
 
-# Epochs over the nodes of what is trained in one piece, and bounds of them.
-_OVER_NODES, _LEAST_EPOCHS, _MOST_EPOCHS = 50_000_000, 100, 1000
 # The construction that a branch starts from is drawn together by this factor.
 _DRAWN_TOGETHER = 0.03
 # Pieces of it begin so far on the way from the trunk to the middle of their stand-ins.
 _TOWARDS = 0.5
-# Sums are added up in the order of the workers, so that their number is a part of the result: always the same.
-_WORKERS = 8
 
 
-def epochs_for(nodes: int) -> int:
-    """Epochs of a training of so many nodes in one piece, where they were not set."""
-    return min(_MOST_EPOCHS, max(_LEAST_EPOCHS, _OVER_NODES // nodes))
-
-
-def _settings(dim: int, epochs: int, seed: int, workers: int, sharpness: float | None) -> SoftmaxSettings:
-    return SoftmaxSettings(
-        method="softmax", objective="ancestors", dim=dim, epochs=epochs, seed=seed, threads=workers, device="cpu",
-        sharpness=sharpness,
-    )  # fmt: skip
-
-
-def train_all(hierarchy: Hierarchy, dim: int, epochs: int, seed: int) -> tuple[Floats, float]:
+def train_together(hierarchy: Hierarchy, settings: SoftmaxSettings) -> tuple[Floats, float]:
     """Vectors (n, dim) of a hierarchy that is trained in one piece, and the sharpness that this began with."""
-    run = Run.begin(hierarchy, _settings(dim, epochs, seed, _WORKERS, None))
-    for _ in train(run):
-        pass
+    run = Run.begin(hierarchy, settings)
+    with TrainingProgress(settings.epochs) as line:
+        for done in train(run):
+            line.see(run, done)
     tried = [entry.facts["sharpness"] for entry in run.log if "sharpness" in entry.facts]
-    return run.vectors, tried[-1] if tried else _first_sharpness(hierarchy, dim)
+    return run.vectors, tried[-1] if tried else first_sharpness(hierarchy, settings.dim)
+
+
+def train_whole(hierarchy: Hierarchy, settings: SoftmaxSettings) -> Floats:
+    """Vectors (n, dim) of a hierarchy that is one branch, as on a single machine: it is healed, too."""
+    reason = "a folder of one branch is trained in one piece"
+    return fit(hierarchy, Choice(settings, [reason]), progress=True, scores=False).vectors
 
 
 @dataclass(frozen=True)
@@ -123,22 +116,20 @@ def _middles(points: Floats, group: Ints, groups: int) -> tuple[Floats, Mask]:
     return klein / (1.0 + np.sqrt(rim))[:, None], has
 
 
-def train_below(below: Below, epochs: int, seed: int, sharpness: float) -> Below:
+def train_below(below: Below, settings: SoftmaxSettings) -> Below:
     """The branch after its training; the vectors of all nodes that do not move are byte for byte those of before."""
-    dim = below.vectors.shape[1]
-    settings = _settings(dim, epochs, seed, 1, sharpness)
-    squeezed_at = _squeezed_at(settings)
-    least, most = SPARE["ancestors"]
-    spare = max(0, min(least, most - dim)) if squeezed_at else 0
+    assert settings.sharpness is not None, "a branch is trained at the sharpness of its anchors"
+    spare, squeezed = spare_dimensions(settings), squeezed_at(settings)
     run = Run.begin(below.hierarchy, settings)
-    drawn = np.random.default_rng(seed).normal(0.0, AT_FIRST / sharpness, (below.places.size, spare))
+    shape = below.places.size, spare
+    drawn = np.random.default_rng(settings.seed).normal(0.0, AT_FIRST / settings.sharpness, shape)
     run.vectors = np.hstack([below.vectors, drawn * below.movers[:, None]])
-    descent = _Descent(run, sharpness, below.movers)
-    while run.epoch < epochs:
-        if run.epoch == squeezed_at and run.vectors.shape[1] > dim:
-            run.vectors = run.vectors[:, :dim].copy()
-            descent = _Descent(run, sharpness, below.movers)
-        run.descend(descent, squeezed_at)
+    descent = _Descent(run, settings.sharpness, below.movers)
+    while run.epoch < settings.epochs:
+        if run.epoch == squeezed and run.vectors.shape[1] > settings.dim:
+            run.vectors = run.vectors[:, : settings.dim].copy()
+            descent = _Descent(run, settings.sharpness, below.movers)
+        run.descend(descent, squeezed)
     return replace(below, vectors=run.vectors)
 
 
@@ -146,44 +137,22 @@ class _Descent(SoftmaxDescent):
     """The training of `softmax` in which some nodes move, and others are compared with them where these are near."""
 
     def __init__(self, run: Run, sharpness: float, movers: Mask) -> None:
-        super().__init__(run, sharpness)
-        self.movers, self.everyone = movers, self.compared.heads
+        super().__init__(run, sharpness, movers)
+        self._moves, self._everyone = movers, self.compared.heads
         self.workers = 1
 
-    def train(self, first_epoch: int, steps: Floats) -> Trained:
-        """By :meth:`treeball.engine.Engine.descend_softmax`."""
-        if not self.compared.near.size or first_epoch % self._refresh == 0:
-            heads = self.everyone
-            near = nearest_non_positives(
-                *self.space.ranking_coordinates(self.vectors), self.hierarchy, "ancestors", heads.astype(np.int64), 1
-            )
-            listed = near[heads]
-            meets = self.movers[heads] | ((listed >= 0) & self.movers[np.maximum(listed, 0)]).any(axis=1)
-            self.compared = self.compared._replace(heads=heads[meets], near=near)
-        if first_epoch % RESTART == 0:
-            self._steps = 0
-            for moment in self._moments:
-                moment[:] = 0.0
-        before, self._steps = self._steps, self._steps + steps.size
-        epochs = np.arange(first_epoch, first_epoch + steps.size)
-        return self.engine.descend_softmax(
-            self.vectors,
-            self._moments,
-            self.compared,
-            SoftmaxSteps(
-                self.sharpness(epochs), self.settings.forgiveness * self.risen(epochs), steps, self.squeeze(epochs)
-            ),
-            first_epoch=first_epoch,
-            steps_before=before,
-            negatives=self.settings.negatives,
-            bound=self.bound,
-            seed=self.settings.seed,
-            workers=1,
-            movers=self.movers,
+    def list_nearest(self) -> None:
+        """Make the lists anew; who does not move is compared with others only where some of its nearest do."""
+        heads = self._everyone
+        near = nearest_non_positives(
+            *self.space.ranking_coordinates(self.vectors), self.hierarchy, self.left_out, heads.astype(np.int64), 1
         )
+        listed = near[heads]
+        meets = self._moves[heads] | ((listed >= 0) & self._moves[np.maximum(listed, 0)]).any(axis=1)
+        self.compared = self.compared._replace(heads=heads[meets], near=near)
 
 
-def precision_of(below: Below, sample: Ints, threads: int = 1) -> Floats:
+def precision_of(below: Below, objective: Objective, sample: Ints, threads: int = 1) -> Floats:
     """Average precision of some of the nodes (rows), each ranked among the branch and all anchors."""
-    positives = positives_of(sample, below.hierarchy.positives("ancestors"))
+    positives = positives_of(sample, below.hierarchy.positives(objective))
     return CpuEngine().rank(*BALL.ranking_coordinates(below.vectors), sample, *positives, threads)[1]

@@ -10,9 +10,9 @@ from ..errors import InputError
 from ..io.memory import bytes_of
 from ..workers import thread_count
 from .anchors import room_for_anchors
-from .branch_training import epochs_for
-from .fit import ScaleSettings
+from .settings import ScaleSettings
 from .source import Edges, connect
+from .trained_branch import training_of
 
 __all__ = ["Estimate", "estimate"]
 
@@ -71,11 +71,11 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     a_node = 8 * settings.dim + _NAME_BYTES + 24
     branch_memory = _PROGRAM + _BRANCH_BYTES * branch
     training, borders = 0.0, _BORDERS_US
-    if settings.objective == "ancestors":
-        together = min(room_for_anchors(settings.branch_nodes), max(rows, 1))
+    if settings.placing == "softmax":
+        together = room_for_anchors(max(rows, 1), settings.branch_nodes)
         in_one_piece = branch + together if together < rows else branch
         branch_memory = _PROGRAM + (_TRAINED_BYTES + _TRAINED_BYTES_A_COORDINATE * settings.dim) * in_one_piece
-        first, then = (settings.epochs or epochs_for(size) for size in (together, in_one_piece))
+        first, then = (training_of(settings, size).epochs for size in (together, in_one_piece))
         below = then * rows / min(workers, tasks) if together < rows else 0
         borders = 0.0
         training = _EPOCH_US * (first * together / thread_count(0) + below) / 1e6

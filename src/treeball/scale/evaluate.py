@@ -14,7 +14,7 @@ from ..workers import in_parts, thread_count
 from .folder import ModelFolder
 from .layout import BLOCK, GROUP
 
-__all__ = ["FolderScores", "evaluate_folder"]
+__all__ = ["SAMPLE", "FolderScores", "evaluate_folder", "evaluate_nodes"]
 
 SAMPLE = 4000
 _RESAMPLES = 400
@@ -42,6 +42,16 @@ class FolderScores:
     owner: Ints
     several: Any
 
+    @property
+    def map(self) -> float:
+        """Mean average precision."""
+        return float(self.precision.mean())
+
+    @property
+    def mean_rank(self) -> float:
+        """Mean filtered rank of the pairs."""
+        return float(self.ranks.mean())
+
     def to_dict(self) -> dict[str, Any]:
         """What the command prints as JSON."""
         rng = np.random.default_rng(0)
@@ -56,8 +66,8 @@ class FolderScores:
             return [float(low), float(high)]
 
         record: dict[str, Any] = {
-            "objective": self.objective, "map": float(self.precision.mean()), "hits_at_1": float(self.first.mean()),
-            "mean_rank": float(self.ranks.mean()), "pairs": int(self.ranks.size),
+            "objective": self.objective, "map": self.map, "hits_at_1": float(self.first.mean()),
+            "mean_rank": self.mean_rank, "pairs": int(self.ranks.size),
             "ill_pairs": int((self.ranks > 1).sum()),
             "sampled": {
                 "nodes": self.nodes, "of": self.of,
@@ -79,7 +89,11 @@ def evaluate_folder(
     first = 1 if folder.has_virtual_root else 0
     wanted = min(sample or SAMPLE, len(folder) - first) if sample != 0 else len(folder) - first
     drawn = np.sort(np.random.default_rng(seed).choice(len(folder) - first, wanted, replace=False)) + first
-    drawn = drawn[~np.isin(drawn, folder.removed)]
+    return evaluate_nodes(folder, drawn[~np.isin(drawn, folder.removed)], objective, threads)
+
+
+def evaluate_nodes(folder: ModelFolder, drawn: Ints, objective: Objective, threads: int = 0) -> FolderScores:
+    """Rank some nodes, by place."""
     positives = [(folder.parents if objective == "parents" else folder.ancestors)(int(one)) for one in drawn]
     has = [i for i, some in enumerate(positives) if some]
     nodes, positives = drawn[has], [positives[i] for i in has]

@@ -68,12 +68,12 @@ class ModelFolder:
         """What its nodes are near to."""
         return "ancestors" if self.manifest["objective"] == "ancestors" else "parents"
 
-    def require_parents(self, what: str) -> None:
-        """Refuse what places nodes next to their parents alone, where nodes are near to all their ancestors."""
-        if self.objective != "parents":
+    def require_construction(self, what: str) -> None:
+        """Refuse what places nodes where a construction has left room for them, where nodes were trained."""
+        if self.manifest["method"] != "construct":
             raise InputError(
-                f"{str(self.path)!r} is a model folder for the objective {self.objective}, which {what} does not take: "
-                "fit the edges anew with the new ones"
+                f"{str(self.path)!r} is a model folder that was trained, for the objective {self.objective}, and "
+                f"{what} takes constructed ones: fit the edges anew with the new ones"
             )
 
     @property

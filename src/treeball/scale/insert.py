@@ -46,7 +46,7 @@ class Inserted:
 
 def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int = 0) -> Inserted:
     """Add the leaves of a file of edges child, parent; parents are nodes of the folder."""
-    folder.require_parents("insert")
+    folder.require_construction("insert")
     names, parent_names = _read(source, folder)
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))
@@ -199,4 +199,6 @@ def _write(
         "file": str(target.relative_to(folder.path)), "rows": len(names), "bytes": target.stat().st_size,
         "sha256": sha256_of(target), **files,
     }  # fmt: skip
-    write_json(folder.path / MANIFEST, folder.manifest | {"added": [*folder.manifest.get("added", []), record]})
+    # Scores were those of the nodes there were.
+    manifest = {name: value for name, value in folder.manifest.items() if name != "scores"}
+    write_json(folder.path / MANIFEST, manifest | {"added": [*manifest.get("added", []), record]})

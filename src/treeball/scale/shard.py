@@ -19,9 +19,21 @@ from .layout import BLOCK, GROUP, array, read_json, save_array, sha256_of, write
 from .lengths import FolderPlan
 from .naming import names_between
 from .second_parents import move_between_parents
+from .settings import Placing
 from .trunk import Shape, Trunk
 
-__all__ = ["boxes_path", "is_done", "make_shard", "other_edges", "record_path", "shard_path", "write_table"]
+__all__ = [
+    "boxes_path",
+    "is_done",
+    "make_shard",
+    "other_edges",
+    "record_path",
+    "remove_shards",
+    "shard_path",
+    "write_table",
+]
+
+_STEMS: dict[Placing, str] = {"construct": "branch", "softmax": "trained"}
 
 # Leaves of a branch that are verified, drawn by the seed; inner nodes all are, up to so many. That siblings have room
 # among themselves is what fans are made for, and the search for what may be nearer than a parent among thousands of
@@ -29,25 +41,32 @@ __all__ = ["boxes_path", "is_done", "make_shard", "other_edges", "record_path", 
 VERIFIED_LEAVES, VERIFIED_INNER = 4096, 16_384
 
 
-def shard_path(folder: Path, task: int) -> Path:
-    """The Parquet file of a branch."""
-    return folder / "shards" / f"branch-{task:06d}.parquet"
+def shard_path(folder: Path, task: int, how: Placing = "construct") -> Path:
+    """The Parquet file of a branch, constructed or trained."""
+    return folder / "shards" / f"{_STEMS[how]}-{task:06d}.parquet"
 
 
-def boxes_path(folder: Path, task: int) -> Path:
+def boxes_path(folder: Path, task: int, how: Placing = "construct") -> Path:
     """Boxes around the blocks of a branch, until they are put together."""
-    return folder / "work" / "records" / f"branch-{task:06d}.npy"
+    return folder / "work" / "records" / f"{_STEMS[how]}-{task:06d}.npy"
 
 
-def record_path(folder: Path, task: int) -> Path:
+def record_path(folder: Path, task: int, how: Placing = "construct") -> Path:
     """What a branch says of its shard."""
-    return folder / "work" / "records" / f"branch-{task:06d}.json"
+    return folder / "work" / "records" / f"{_STEMS[how]}-{task:06d}.json"
 
 
-def is_done(folder: Path, task: int, key: str) -> bool:
+def remove_shards(folder: Path, how: Placing) -> None:
+    """Remove all branches that were constructed, or trained."""
+    for room in ("shards", "work/records"):
+        for path in (folder / room).glob(f"{_STEMS[how]}-*"):
+            path.unlink()
+
+
+def is_done(folder: Path, task: int, how: Placing, key: str) -> bool:
     """Whether the shard of a branch is there, made by the same run, with the bytes that were verified."""
-    shard, record = shard_path(folder, task), record_path(folder, task)
-    if not (shard.is_file() and record.is_file() and boxes_path(folder, task).is_file()):
+    shard, record = shard_path(folder, task, how), record_path(folder, task, how)
+    if not (shard.is_file() and record.is_file() and boxes_path(folder, task, how).is_file()):
         return False
     try:
         kept = read_json(record)
@@ -58,10 +77,10 @@ def is_done(folder: Path, task: int, key: str) -> bool:
 
 def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any]:
     """Place or train, verify and write one branch; -> its record. A shard that is there is not made again."""
-    home = Path(folder)
-    if is_done(home, task, settings["key"]):
-        return read_json(record_path(home, task)) | {"kept": True}
-    if settings.get("objective") == "ancestors":
+    home, how = Path(folder), settings["how"]
+    if is_done(home, task, how, settings["key"]):
+        return read_json(record_path(home, task, how)) | {"kept": True}
+    if how == "softmax":
         from .trained_branch import trained_branch
 
         return _write(home, task, settings, *trained_branch(home, task, settings))
@@ -88,8 +107,8 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
 
 def _write(home: Path, task: int, settings: dict[str, Any], branch: Branch, found: dict[str, Any]) -> dict[str, Any]:
     """Write the shard of a branch, its boxes and its record, in which there is what was `found`; -> the record."""
-    table = _table(home, branch, settings)
-    target = shard_path(home, task)
+    table, how = _table(home, branch, settings), settings["how"]
+    target = shard_path(home, task, how)
     digest = write_table(table, target)
     vectors = branch.vectors[branch.above.size :]
     record = {
@@ -97,8 +116,8 @@ def _write(home: Path, task: int, settings: dict[str, Any], branch: Branch, foun
         "bytes": target.stat().st_size, **found,
         "largest_radius": 2.0 * math.asinh(math.sqrt(counting.keys_to(vectors, np.zeros(vectors.shape[1])).max())),
     }  # fmt: skip
-    save_array(boxes_path(home, task), counting.boxes(vectors, BLOCK))
-    write_json(record_path(home, task), record)
+    save_array(boxes_path(home, task, how), counting.boxes(vectors, BLOCK))
+    write_json(record_path(home, task, how), record)
     return record
 
 

@@ -53,7 +53,7 @@ def update_folder(
 ) -> FolderUpdate:  # fmt: skip
     """Read the next version and bring the folder to it, unless it is a dry run."""
     if not dry_run:
-        folder.require_parents("update")
+        folder.require_construction("update")
     changes = compare(folder, Edges.of(sources), memory)
     if not force and 2 * changes.removed.size > len(folder):
         raise InputError(
@@ -74,5 +74,6 @@ def update_folder(
     if changes.removed.size or "removed" in folder.manifest:
         save_array(path / _REMOVED, changes.removed)
         record = {"file": _REMOVED, "nodes": int(changes.removed.size)}
-        write_json(path / MANIFEST, folder.manifest | {"removed": record})
+        manifest = {name: value for name, value in folder.manifest.items() if name != "scores"}
+        write_json(path / MANIFEST, manifest | {"removed": record})
     return FolderUpdate(changes, lost, moved, removed)
