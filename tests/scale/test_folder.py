@@ -225,6 +225,19 @@ def test_what_a_folder_cannot_do_is_refused_in_a_sentence(made, tmp_path, monkey
     assert not Path("m").exists()
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_edges_that_are_refused_leave_no_half_made_folder(made, tmp_path, begun):
+    (tmp_path / "bad.csv").write_text("only\none\ncolumn\n")
+    model = tmp_path / "model"
+    if begun:  # a model of other edges that was stopped is ours to replace
+        model.mkdir()
+        (model / "work").mkdir()
+        (model / "work" / "input.json").write_text('{"key": "another"}')
+    with pytest.raises(InputError, match="one column"):
+        fit_folder((str(tmp_path / "bad.csv"),), model, ScaleSettings(workers=1), quiet)
+    assert not model.exists()
+
+
 def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, capsys):
     pattern = write(edges, tmp_path / "edges")
     model = tmp_path / "model"
@@ -296,9 +309,16 @@ def test_a_folder_answers_over_http(made):
         expected = nearest(folder, folder.vectors([place])[0], 3, (place,))[0]
         assert [one["node"] for one in found] == folder.names(expected)
         assert json.loads(get("/parents?node=n17")[1])["parents"] == folder.names(folder.parents(place))
+        apart = json.loads(get("/distance?a=n17&b=n2999")[1])["distance"]
+        ends = folder.vectors([place, folder.find("n2999")])
+        assert apart == pytest.approx(float(poincare.distance(*ends)))
+        assert json.loads(get("/health")[1]) == {"status": "ok"}
         assert "<html" in get("/")[1]
-        for question in ("/neighbors", "/neighbors?node=nobody", "/neighbors?node=n1&k=many"):
+        for question in ("/neighbors", "/neighbors?node=nobody", "/neighbors?node=n1&k=many", "/distance?a=n1"):
             assert get(question)[0] == 400
+        status, answer = get("/subtree?node=n1")
+        assert status == 404
+        assert "there is nothing at /subtree: ask /info, /health, /neighbors" in json.loads(answer)["error"]
 
 
 def made_of(tmp_path, capsys, *files):

@@ -105,14 +105,21 @@ def fit_folder(
     if output is None:
         raise InputError("give the model folder a name with -o, such as -o model")
     manifest = make(sources, output, chosen, say)
-    repairs = ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "no repairs"
-    say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}; see repairs.parquet")
+    repairs = f"{_repairs_of(manifest)}; see repairs.parquet" if manifest["repairs"] else "no repairs"
+    say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}")
     if json:
         print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
     else:
         print_table(rows_of(manifest), str(output))
     say(f"saved {output}")
     return 0
+
+
+def _repairs_of(manifest: dict[str, Any]) -> str:
+    """What was repaired, in words."""
+    from ..hierarchy.read_report import repair_words
+
+    return ", ".join(repair_words(kind, number) for kind, number in manifest["repairs"].items())
 
 
 def borders_row(counts: dict[str, Any] | None) -> str:
@@ -138,7 +145,7 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
             f"{manifest['roots']:,}" + (f" under {manifest['virtual_root']}" if manifest["virtual_root"] else ""),
         ),
         ("height", f"{manifest['height']} edges"),
-        ("repairs", ", ".join(f"{number:,} {kind}" for kind, number in manifest["repairs"].items()) or "none"),
+        ("repairs", _repairs_of(manifest) or "none"),
         ("method", f"{manifest['method']}, dimension {manifest['dim']}, seed {manifest['seed']}"),
         ("objective", manifest["objective"]),
         ("plan", _plan_of(manifest, plan)),

@@ -100,7 +100,7 @@ class ReadReport:
         told = {kind: number for kind, number in self.repairs.items() if kind != but}
         repairs = count(sum(told.values()), "repair")
         if told:
-            repairs += " (" + ", ".join(_repair(kind, number) for kind, number in told.items()) + ")"
+            repairs += " (" + ", ".join(repair_words(kind, number) for kind, number in told.items()) + ")"
         return repairs
 
     def _with_notes(self, headline: str) -> str:
@@ -140,5 +140,6 @@ def listed(names: Iterable[object], total: int, most: int = 8) -> str:
     return ", ".join(shown) + (", ..." if total > len(shown) else "")
 
 
-def _repair(kind: str, number: int) -> str:
+def repair_words(kind: str, number: int) -> str:
+    """How often something was repaired: "1 cycle edge", "1,203 cycle edges"."""
     return f"{number:,} {_SINGULAR.get(kind, kind) if number == 1 else kind}"

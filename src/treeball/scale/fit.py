@@ -49,8 +49,13 @@ def fit_folder(
     if kept and _is_whole(folder, kept):
         tell(f"{folder} is done already: nothing was computed")
         return kept
-    _begin(folder, key)
-    stages = Stages(folder, edges, settings, tell)
+    begins = _begin(folder, key)
+    try:
+        stages = Stages(folder, edges, settings, tell)
+    except InputError:
+        if begins:  # nothing was made that another run could go on with
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     with Workers(folder, settings.engine, thread_count(settings.workers), settings.address) as workers:
         making = Making(stages, key, workers)
         how = settings.placing
@@ -74,14 +79,16 @@ def _is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
     )
 
 
-def _begin(folder: Path, key: str) -> None:
-    """Make the folder, unless it is there with a part of the same model."""
+def _begin(folder: Path, key: str) -> bool:
+    """Make the folder, unless it is there with a part of the same model; -> whether it was made."""
     begun = folder / "work" / "input.json"
-    if not begun.is_file() or read_json(begun).get("key") != key:
+    new = not begun.is_file() or bool(read_json(begun).get("key") != key)
+    if new:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "work" / "records").mkdir(parents=True)
         (folder / "shards").mkdir()
         write_json(begun, {"key": key})
+    return new
 
 
 class Making:

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..errors import InputError
+from ..geometry import poincare
 from ..report.browser import make_page
 from ..web.answers import html_response
 from .folder import ModelFolder
@@ -61,6 +62,13 @@ def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Sta
     def info(_: Request) -> dict[str, Any]:
         return {name: value for name, value in folder.manifest.items() if name not in ("cuts", "shards", "added")}
 
+    def distance(request: Request) -> dict[str, Any]:
+        ends = {which: request.query_params.get(which) for which in ("a", "b")}
+        if not all(ends.values()):
+            raise InputError("the parameters a and b are two nodes: ask as in /distance?a=NAME&b=NAME")
+        one, other = folder.vectors([folder.find(str(name)) for name in ends.values()])
+        return {**ends, "distance": float(poincare.distance(one, other))}
+
     def vector(request: Request) -> dict[str, Any]:
         return {"node": request.query_params.get("node"), "vector": folder.vectors([node(request)])[0].tolist()}
 
@@ -74,11 +82,16 @@ def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Sta
             return JSONResponse({"error": str(error)}, 400)
         return html_response(page[0])
 
-    routes = [
-        Route("/", browse),
-        Route("/info", asked(info)),
-        Route("/neighbors", asked(neighbors)),
-        Route("/vector", asked(vector)),
-        *(Route(f"/{which}", asked(relatives(which))) for which in ("parents", "children", "ancestors")),
-    ]
-    return Starlette(routes=routes)
+    answers: dict[str, Callable[[Request], Any]] = {
+        "info": info, "health": lambda _: {"status": "ok"}, "neighbors": neighbors, "distance": distance,
+        "vector": vector, **{which: relatives(which) for which in ("parents", "children", "ancestors")},
+    }  # fmt: skip
+
+    def nothing_here(request: Request, _: Exception) -> Response:
+        there = ", ".join(f"/{name}" for name in answers)
+        return JSONResponse(
+            {"error": f"there is nothing at {request.url.path[:80]}: ask {there}, or / for a page"}, 404
+        )
+
+    routes = [Route("/", browse), *(Route(f"/{name}", asked(answer)) for name, answer in answers.items())]
+    return Starlette(routes=routes, exception_handlers={404: nothing_here})
