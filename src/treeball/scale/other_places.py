@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.cpu import borders, counting, moving, placement, reach
+from ..engine.cpu import counting, moving, placement, reach
 from ..geometry import poincare
 from ..limits import PLACED_RADIUS, TIE
 from ..types import Floats, Ints, Mask
@@ -252,7 +252,7 @@ def _take(before: list[_Tried], tried: _Tried, has: Mask) -> list[_Tried]:
     taken = np.zeros(owner.size, bool)
     taken[: sum(counts[:-1])] = True
     wide = np.maximum.reduceat(reaches, begin[:-1])
-    boxes = borders.boxes_between(points, begin)
+    boxes = counting.boxes_between(points, begin)
     turns, gap = np.arange(owner.size), counting.gaps(points)
     apart(lambda: moving.take_groups(turns, begin, owner, points, gap, reaches, boxes, wide, has, taken))
     return [*before, tried.only(taken[sum(counts[:-1]) :])]

@@ -157,7 +157,7 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
     starts = np.array(begin)
     points, sorted_edges, owners = vectors[order], edges[order], kin[order][starts]
     tiles = {
-        "boxes": borders.boxes_between(points, np.append(starts, at)), "begin": np.append(starts, at),
+        "boxes": counting.boxes_between(points, np.append(starts, at)), "begin": np.append(starts, at),
         "kin": np.maximum(owners, -1), "short": np.minimum.reduceat(sorted_edges, starts),
         "long": np.maximum.reduceat(sorted_edges, starts),
         "cosine": np.array([cosine.get(int(one), 1.0) for one in owners]), "order": order,
@@ -166,7 +166,7 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
     save_array(borders_path(home, "inner", task).with_suffix(".npy"), vectors[inner])
     save_array(borders_path(home, "inner-places", task).with_suffix(".npy"), first + inner)
     save_array(borders_path(home, "points", task).with_suffix(".npy"), points)
-    small = borders.boxes_between(points, in_small(tiles["begin"])[0])
+    small = counting.boxes_between(points, in_small(tiles["begin"])[0])
     save_array(borders_path(home, "small", task).with_suffix(".npy"), small)
     save_all(borders_path(home, "tiles", task).with_suffix(".npz"), tiles)
     write_json(record, made_of)

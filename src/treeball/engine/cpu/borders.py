@@ -11,31 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from .compiler import compiled
-from .counting import EASE
-from .placement import gap_of
+from .counting import EASE, may_hold
 from .reach import FANOUT
 
 # Nodes of a tile, and of the smaller ones in it.
 COARSE, FINE = 2048, 64
-
-
-@compiled
-def boxes_between(points, begin):
-    """Boxes (b, 2d+2) as `counting.boxes`, around the points from begin[i] to before begin[i+1]."""
-    dim = points.shape[1]
-    found = np.empty((begin.size - 1, 2 * dim + 2))
-    for b in range(begin.size - 1):
-        for k in range(dim):
-            found[b, k], found[b, dim + k] = np.inf, -np.inf
-        found[b, 2 * dim], found[b, 2 * dim + 1] = np.inf, 0.0
-        for i in range(begin[b], begin[b + 1]):
-            for k in range(dim):
-                found[b, k] = min(found[b, k], points[i, k])
-                found[b, dim + k] = max(found[b, dim + k], points[i, k])
-            gap = gap_of(points[i])
-            found[b, 2 * dim] = min(found[b, 2 * dim], gap)
-            found[b, 2 * dim + 1] = max(found[b, 2 * dim + 1], gap)
-    return found
 
 
 @compiled
@@ -127,6 +107,24 @@ def _widen(box, other):
 
 
 @compiled
+def _met(wide, reach, boxes, first, last, done, near, around):
+    """How many of the boxes from first to before last a tile may meet: they are written to `near`, but for those done.
+
+    `around` gets the box around them, which is less than a whole tile.
+    """
+    count = 0
+    for b in range(first, last):
+        if (done.size == 0 or not done[b]) and _may_meet(wide, reach, boxes[b]):
+            near[count] = b
+            if count == 0:
+                around[:] = boxes[b]
+            else:
+                _widen(around, boxes[b])
+            count += 1
+    return count
+
+
+@compiled
 def wanted(pairs, wide, wide_reach, own_fine, own_boxes, own_reach, begin, boxes):
     """Which small tiles of the others, bool (b,), bounds do not keep apart from the small ones of the branch.
 
@@ -137,17 +135,9 @@ def wanted(pairs, wide, wide_reach, own_fine, own_boxes, own_reach, begin, boxes
     around = np.empty(boxes.shape[1])
     for p in range(len(pairs)):
         own, other = pairs[p]
-        count = 0
-        for b in range(begin[other], begin[other + 1]):
-            if not found[b] and _may_meet(wide[own], wide_reach[own], boxes[b]):
-                near[count] = b
-                count += 1
+        count = _met(wide[own], wide_reach[own], boxes, begin[other], begin[other + 1], found, near, around)
         if count == 0:
             continue
-        # Around those that are left, which is less than the whole tile.
-        around[:] = boxes[near[0]]
-        for j in range(1, count):
-            _widen(around, boxes[near[j]])
         for f in range(own_fine[own], own_fine[own + 1]):
             if _may_meet(own_boxes[f], own_reach[f], around):
                 for j in range(count):
@@ -211,19 +201,12 @@ def compare(
     """
     dim, total = points.shape[1], 0
     keys, near = np.empty(FINE), np.empty(COARSE // FINE, np.int64)
-    around = np.empty(2 * dim + 2)
+    around, nowhere = np.empty(2 * dim + 2), np.empty(0, np.bool_)
     for p in range(len(pairs)):
         own, other = pairs[p]
-        count = 0
-        for b in range(begin[other], begin[other + 1]):
-            if _may_meet(wide[own], wide_reach[own], boxes[b]):
-                near[count] = b
-                count += 1
+        count = _met(wide[own], wide_reach[own], boxes, begin[other], begin[other + 1], nowhere, near, around)
         if count == 0:
             continue
-        around[:] = boxes[near[0]]
-        for j in range(1, count):
-            _widen(around, boxes[near[j]])
         for f in range(own_fine[own], own_fine[own + 1]):
             if not _may_meet(own_boxes[f], own_reach[f], around):
                 continue
@@ -258,20 +241,3 @@ def compare(
                         if not _is_parent(place, i, parent, other_begin, others):
                             close_bound(i, keys[w], bound, found, limit_begin, limits)
     return total
-
-
-@compiled
-def may_hold(box, query, own, bound):
-    """Whether a node of a box may be within the bound of a query with the gap `own`."""
-    dim = query.size
-    times = (np.sqrt(bound) + np.sqrt(bound + 1.0)) ** 2 * (1.0 + EASE)
-    if box[2 * dim] > own * times or box[2 * dim + 1] * times < own:
-        return False
-    most = bound * own * min(box[2 * dim + 1], own * times) * (1.0 + EASE)
-    s = 0.0
-    for k in range(dim):
-        away = max(box[k] - query[k], query[k] - box[dim + k], 0.0)
-        s += away * away
-        if s > most:
-            return False
-    return True

@@ -25,16 +25,15 @@ def gaps(points):
 
 
 @compiled
-def boxes(points, width):
-    """Boxes around every `width` points (n, d), float64 (b, 2d+2): least, largest, smallest gap, largest gap."""
-    n, dim = points.shape
-    count = (n + width - 1) // width
-    found = np.empty((count, 2 * dim + 2))
-    for b in range(count):
+def boxes_between(points, begin):
+    """Boxes (b, 2d+2) around the points from begin[i] to before begin[i+1]: least, largest, smallest, largest gap."""
+    dim = points.shape[1]
+    found = np.empty((begin.size - 1, 2 * dim + 2))
+    for b in range(begin.size - 1):
         for k in range(dim):
             found[b, k], found[b, dim + k] = np.inf, -np.inf
         found[b, 2 * dim], found[b, 2 * dim + 1] = np.inf, 0.0
-        for i in range(b * width, min(n, (b + 1) * width)):
+        for i in range(begin[b], begin[b + 1]):
             for k in range(dim):
                 found[b, k] = min(found[b, k], points[i, k])
                 found[b, dim + k] = max(found[b, dim + k], points[i, k])
@@ -42,6 +41,13 @@ def boxes(points, width):
             found[b, 2 * dim] = min(found[b, 2 * dim], gap)
             found[b, 2 * dim + 1] = max(found[b, 2 * dim + 1], gap)
     return found
+
+
+@compiled
+def boxes(points, width):
+    """Boxes around every `width` points (n, d), float64 (b, 2d+2): least, largest, smallest gap, largest gap."""
+    n = len(points)
+    return boxes_between(points, np.minimum(np.arange((n + width - 1) // width + 1) * width, n))
 
 
 @compiled
@@ -64,6 +70,23 @@ def most_key(box, query, own):
         away = max(query[k] - box[k], box[dim + k] - query[k])
         s += away * away
     return s / (own * box[2 * dim]) * (1.0 + EASE)
+
+
+@compiled
+def may_hold(box, query, own, bound):
+    """Whether a node of a box may be within the bound of a query with the gap `own`."""
+    dim = query.size
+    times = (np.sqrt(bound) + np.sqrt(bound + 1.0)) ** 2 * (1.0 + EASE)
+    if box[2 * dim] > own * times or box[2 * dim + 1] * times < own:
+        return False
+    most = bound * own * min(box[2 * dim + 1], own * times) * (1.0 + EASE)
+    s = 0.0
+    for k in range(dim):
+        away = max(box[k] - query[k], query[k] - box[dim + k], 0.0)
+        s += away * away
+        if s > most:
+            return False
+    return True
 
 
 @compiled

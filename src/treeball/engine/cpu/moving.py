@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .borders import may_hold
 from .compiler import compiled
-from .counting import EASE
+from .counting import EASE, may_hold
 from .placement import direction_to, gap_of
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiler import compiled
-from .counting import EASE, boxes, gaps
+from .counting import boxes, gaps, may_hold
 from .placement import gap_of, put
 
 # Boxes of a level that one box of the next level is around, and points in the smallest boxes.
@@ -79,31 +79,13 @@ def stack_boxes(lowest: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 @compiled
-def _may_meet(box, wide, query, own, reach):
-    """Whether a point of a box may be in the way of a query, whose gap is `own`."""
-    dim = query.size
-    limit = max(reach, wide)
-    times = (np.sqrt(limit) + np.sqrt(limit + 1.0)) ** 2 * (1.0 + EASE)
-    if box[2 * dim] > own * times or box[2 * dim + 1] * times < own:
-        return False
-    most = limit * own * min(box[2 * dim + 1], own * times) * (1.0 + EASE)
-    s = 0.0
-    for k in range(dim):
-        away = max(box[k] - query[k], query[k] - box[dim + k], 0.0)
-        s += away * away
-        if s > most:
-            return False
-    return True
-
-
-@compiled
 def _next_lowest(all_boxes, wide, starts, query, own, reach, stack, top):
     """The next box of the lowest level that a query may meet, and the top of the stack; -1 where there is none left."""
     while top > 0:
         top -= 1
         level, number = stack[top, 0], stack[top, 1]
         at = starts[level] + number
-        if not _may_meet(all_boxes[at], wide[at], query, own, reach):
+        if not may_hold(all_boxes[at], query, own, max(reach, wide[at])):
             continue
         if level == 0:
             return number, top
@@ -173,10 +155,10 @@ def in_the_way(points, hold, first, block_boxes, width, queries, own, reach, par
         for b in range(len(block_boxes)):
             if conflict[q]:
                 break
-            if not _may_meet(block_boxes[b], wider[b], queries[q], own[q], reach[q]):
+            if not may_hold(block_boxes[b], queries[q], own[q], max(reach[q], wider[b])):
                 continue
             for f in range(b * width // FINE, min(len(fine), (b + 1) * width // FINE)):
-                if conflict[q] or not _may_meet(fine[f], wide[f], queries[q], own[q], reach[q]):
+                if conflict[q] or not may_hold(fine[f], queries[q], own[q], max(reach[q], wide[f])):
                     continue
                 for i in range(f * FINE, min(n, (f + 1) * FINE)):
                     s = 0.0
