@@ -10,7 +10,8 @@ import pytest
 import treeball
 from tests.scale.hierarchies import random_edges, write
 from treeball.cli.main import run
-from treeball.scale import choice, trained_branch
+from treeball.methods.auto import softmax_for
+from treeball.scale import choice
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
@@ -30,9 +31,9 @@ def settings_of(method, **more):
 @pytest.fixture(scope="module", autouse=True)
 def _few_epochs():
     """So small a hierarchy would be trained for thousands; it is the driver that says how many."""
-    suits = trained_branch.softmax_for
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained_branch, "softmax_for", lambda nodes, given: suits(nodes, {"epochs": EPOCHS} | given))
+        few = "treeball.scale.trained_branch.softmax_for"
+        patch.setattr(few, lambda nodes, given: softmax_for(nodes, {"epochs": EPOCHS} | given))
         yield
 
 
