@@ -1,7 +1,8 @@
 """python benchmarks/scale_out.py --nodes 1000000 10000000 105000000 --memory 14GB --folder FOLDER
 
 Model folders of generated hierarchies with the shape of Wikidata (wikidata_shaped.py), of several sizes: seconds, peak
-memory of all processes together, bytes written, scores of a sample, neighbours, an update, and how time grows.
+memory of all processes together, bytes written, scores of a sample, neighbours, new leaves by `insert`, a next version
+of the edges with as many more by `update`, and how time grows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,10 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 
 import wikidata_shaped
 
-STEPS = ("fit", "evaluate", "neighbors", "update")
+STEPS = ("fit", "evaluate", "neighbors", "insert", "update")
 TRAINED = ("trunk", "map_in_branches", "map_before_training", "trainings_not_kept")
 
 
@@ -113,8 +118,11 @@ def measure(nodes: int, options: argparse.Namespace) -> dict[str, Any]:
     if "neighbors" in options.steps:
         result |= _neighbors(model, nodes)
         _tell(result, kept)
+    if "insert" in options.steps:
+        result |= _insert(model, nodes, options)
+        _tell(result, kept)
     if "update" in options.steps:
-        result |= _update(model, nodes, options)
+        result |= _update(edges, model, nodes, options)
         _tell(result, kept)
     return result
 
@@ -128,13 +136,30 @@ def _neighbors(model: Path, nodes: int) -> dict[str, Any]:
     return {"neighbors_first_seconds": first, "neighbors_ms": 10.0 * (all_ - first), "neighbors_peak": peak}
 
 
-def _update(model: Path, nodes: int, options: argparse.Namespace) -> dict[str, Any]:
-    rng = np.random.default_rng(2)
-    parents = wikidata_shaped.name(rng.integers(0, max(2, nodes // 21), options.leaves)).to_pylist()
+def _new_leaves(nodes: int, options: argparse.Namespace, word: str, seed: int) -> pa.Table:
+    """Edges of new leaves below random classes."""
+    parents = wikidata_shaped.name(np.random.default_rng(seed).integers(0, max(2, nodes // 21), options.leaves))
+    return pa.table({"child": [f"{word} {i}" for i in range(options.leaves)], "parent": parents})
+
+
+def _insert(model: Path, nodes: int, options: argparse.Namespace) -> dict[str, Any]:
     path = options.folder / f"new-{nodes}.csv"
-    rows = "".join(f"new {i},{parent}\n" for i, parent in enumerate(parents))
-    path.write_text("child,parent\n" + rows, "utf-8")
+    pacsv.write_csv(_new_leaves(nodes, options, "new", 2), path)
     text, seconds, peak = command("insert", str(model), str(path), "--json")
+    return {"insert_seconds": seconds, "insert_peak": peak, "insert": json.loads(text)}
+
+
+def _update(edges: Path, model: Path, nodes: int, options: argparse.Namespace) -> dict[str, Any]:
+    """The next version: all edges there were, what was inserted, and as many new leaves again."""
+    version = options.folder / f"next-{nodes}"
+    shutil.rmtree(version, ignore_errors=True)
+    version.mkdir()
+    for path in edges.glob("*.parquet"):
+        (version / path.name).symlink_to(path.resolve())
+    if "added" in json.loads((model / "manifest.json").read_text()):
+        pq.write_table(_new_leaves(nodes, options, "new", 2), version / "inserted.parquet")
+    pq.write_table(_new_leaves(nodes, options, "late", 3), version / "late.parquet")
+    text, seconds, peak = command("update", str(model), f"{version}/*.parquet", "--json")
     return {"update_seconds": seconds, "update_peak": peak, "update": json.loads(text)}
 
 
@@ -160,7 +185,7 @@ def main() -> None:
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
     options = parser.parse_args()
     if options.objective == "ancestors":  # such a folder takes no new leaves
-        options.steps = [step for step in options.steps if step != "update"]
+        options.steps = [step for step in options.steps if step not in ("insert", "update")]
     options.folder.mkdir(parents=True, exist_ok=True)
     results = [measure(nodes, options) for nodes in options.nodes]
     timed = [(one["nodes"], one["fit_seconds"]) for one in results if "fit_seconds" in one]
