@@ -25,9 +25,9 @@ from treeball.scale.folder import ModelFolder
 from treeball.scale.layout import read_json
 from treeball.scale.names import hash_of, hashes_of
 from treeball.scale.nearest import nearest
+from treeball.scale.pages import Pages
 from treeball.scale.serve import application
 from treeball.scale.settings import ScaleSettings
-from treeball.scale.upper import upper_levels
 from treeball.web.local import LocalServer
 
 
@@ -272,28 +272,9 @@ def test_new_leaves_get_places_where_their_parent_is_nearest(edges, tmp_path, ca
     assert len(ModelFolder(model)) == 3200
 
 
-def test_a_page_shows_the_upper_levels_and_what_is_below_a_node(made, tmp_path, capsys):
-    page = tmp_path / "page.html"
-    assert run(["view", str(made / "model"), "-o", str(page), "--most", "50"]) == 0
-    assert "50 of 3,000 nodes" in capsys.readouterr().err
-    assert page.stat().st_size > 1000
-    folder = ModelFolder(made / "model")
-    below = upper_levels(folder, 20, "n1")
-    assert str(below.hierarchy.names[0]) == "n1"
-    np.testing.assert_array_equal(below.vectors[0], folder.vectors([folder.find("n1")])[0])
-    assert run(["view", str(made / "model"), "-o", str(page), "--below", "n2999"]) == 2
-    # A folder keeps no lengths, so that nothing could be to scale.
-    assert '"to_scale":null' in page.read_text("utf-8").replace('": ', '":')
-    capsys.readouterr()
-    for layout in ("rectangular", "radial"):
-        assert run(["view", str(made / "model"), "-o", str(page), "--layout", layout]) == 2
-        assert "a model folder keeps no lengths" in capsys.readouterr().err
-    assert run(["view", str(made / "model"), "-o", str(page), "--most", "50", "--layout", "disk"]) == 0
-
-
 def test_a_folder_answers_over_http(made):
     folder = ModelFolder(made / "model")
-    with LocalServer(application(folder)) as server:
+    with LocalServer(application(Pages(folder))) as server:
 
         def get(question):
             try:

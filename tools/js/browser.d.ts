@@ -34,6 +34,8 @@ interface Summary {
   /** How faithful the companion is; null where the vectors themselves are shown. */
   picture: { map: number | null; sample: number; power: number } | null;
   column?: { name: string; categories: string[] | null; matched: number };
+  /** Of which larger model the page shows a part, see part.py. */
+  part?: { model: string; nodes: number; above: string[]; served: boolean };
   /** What the page opens with. */
   layout: LayoutName;
   /** The layouts to scale; null where there are too many nodes for them. */
@@ -47,6 +49,12 @@ interface Summary {
     /** Edges to further parents, which are not drawn. */
     leaves_out: number;
   } | null;
+}
+
+/** By node: how many children it has in the whole model, and nodes below it. */
+interface PartOfNodes {
+  children: Ints;
+  below: Ints;
 }
 
 type FlatKind = 'rectangular' | 'radial';
@@ -294,6 +302,8 @@ interface Label {
 interface App {
   tree: Tree;
   facts: Facts;
+  /** null where the page shows the whole model. */
+  part: PartOfNodes | null;
   camera: Camera;
   picture: Picture;
   layout: LayoutName;

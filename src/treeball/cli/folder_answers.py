@@ -235,6 +235,7 @@ def serve_folder(path: Path, settings: ServeSettings) -> int:
     from dataclasses import fields
 
     from ..scale.folder import ModelFolder
+    from ..scale.pages import Pages
     from ..scale.serve import application
     from ..web.local import LocalServer
 
@@ -249,6 +250,6 @@ def serve_folder(path: Path, settings: ServeSettings) -> int:
             )
     if settings.cors:
         raise InputError("a model folder is served to this machine alone: leave out --cors")
-    folder = ModelFolder(path)
-    with LocalServer(application(folder, max_k=settings.max_k), settings.port, what="the service") as server:
+    application_ = application(Pages(ModelFolder(path)), settings.max_k)
+    with LocalServer(application_, settings.port, what="the service") as server:
         return serve_until_ctrl_c(server)

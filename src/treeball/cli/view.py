@@ -17,6 +17,7 @@ from .serving import serve_until_ctrl_c
 if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..report.table import Column
+    from ..scale.pages import Pages
 
 
 def view(
@@ -50,7 +51,8 @@ def view(
     open
         Open the page in the browser; by default only when neither --html nor --png is given.
     serve
-        Serve the page on this machine until Ctrl-C, and write it only when --html is given.
+        Serve the page on this machine until Ctrl-C, and write it only when --html is given. Of a folder all nodes can
+        be reached then: what the page does not show is on pages that are made when one goes there.
     port
         Port for --serve; 0 takes a free one.
     title
@@ -86,32 +88,35 @@ def view(
     is_whole = not is_folder(model)
     if layout is not None:
         _require_layout(layout, has_page=target is not None or serve, is_whole=is_whole)
-    embedding = _file(model, most, below) if is_whole else _folder(model, most, below)
+    parts = None if is_whole else _parts(model, most, below, title, objective, table, column, threads)
+    first = None if parts is None else parts.first()
+    embedding = _file(model, most, below) if first is None else first.embedding
     chosen = None if table is None else read_column(table, column, embedding.hierarchy)
+    if parts is not None:
+        shown, all_ = len(embedding), parts.folder.n_present
+        say(f"{shown:,} of {all_:,} nodes; --most shows more, --below NODE what is below a node")
     if chosen is not None:
         say(f"column {chosen.name!r}: {chosen.matched:,} of {len(embedding):,} nodes have a row")
     heading = title or model.stem
     if png is not None:
         _draw(embedding, png, heading, objective, chosen, threads)
-    if target is None and not serve:
-        return 0
-    from ..report.browser import make_page
 
-    page = make_page(
-        embedding,
-        title=heading,
-        objective=objective,
-        column=chosen,
-        layout=layout or "disk",
-        to_scale=is_whole,
-        threads=threads,
-    )
+    def page() -> str:
+        if parts is not None and first is not None:
+            return parts.page(first, served=False)
+        from ..report.browser import make_page
+
+        return make_page(
+            embedding, title=heading, objective=objective, column=chosen, layout=layout or "disk", threads=threads
+        )
+
     if target is not None:
+        text = page()
         with atomic_write(target) as temporary:
-            temporary.write_text(page, "utf-8", newline="\n")
-        say(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
+            temporary.write_text(text, "utf-8", newline="\n")
+        say(f"wrote {target} ({len(text) / 1e6:.1f} MB)")
     if serve:
-        return _serve(page, port, wants_browser)
+        return _serve(page() if parts is None else parts, port, wants_browser)
     if wants_browser and target is not None:
         _open(target.resolve().as_uri())
     return 0
@@ -134,15 +139,17 @@ def _file(model: Path, most: int | None, below: str | None) -> Embedding:
     return load(model)
 
 
-def _folder(model: Path, most: int | None, below: str | None) -> Embedding:
-    """The upper levels of a folder."""
+def _parts(
+    model: Path, most: int | None, below: str | None, title: str | None, objective: Objective | None,
+    table: Path | None, column: str | None, threads: int,
+) -> Pages:  # fmt: skip
+    """The pages of a folder."""
     from ..scale.folder import ModelFolder
-    from ..scale.upper import upper_levels
+    from ..scale.pages import Pages, PageSettings
+    from ..scale.upper import MOST_SHOWN
 
-    folder = ModelFolder(model)
-    embedding = upper_levels(folder, 5000 if most is None else most, below)
-    say(f"{len(embedding):,} of {len(folder):,} nodes; --most shows more, --below NODE what is below a node")
-    return embedding
+    shows = MOST_SHOWN if most is None else most
+    return Pages(ModelFolder(model), PageSettings(shows, below, title, objective, table, column, threads))
 
 
 def _require_png(path: Path) -> None:
@@ -171,10 +178,18 @@ def _draw(
     say(f"wrote {path}")
 
 
-def _serve(page: str, port: int, wants_browser: bool) -> int:
-    from ..report.browser.serve import page_server
+def _serve(page: str | Pages, port: int, wants_browser: bool) -> int:
+    """Serve the page of a model file, or all those of a folder."""
+    if isinstance(page, str):
+        from ..report.browser.serve import page_server
 
-    with page_server(page, port) as server:
+        server = page_server(page, port)
+    else:
+        from ..scale.serve import application
+        from ..web import LocalServer
+
+        server = LocalServer(application(page), port)
+    with server:
         return serve_until_ctrl_c(server, _open if wants_browser else None)
 
 

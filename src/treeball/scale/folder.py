@@ -64,6 +64,11 @@ class ModelFolder:
         return int(self.cuts[-1])
 
     @property
+    def n_present(self) -> int:
+        """How many nodes there are, without those that an update has removed and a root that was added."""
+        return len(self) - int(self.removed.size) - self.has_virtual_root
+
+    @property
     def objective(self) -> Literal["parents", "ancestors"]:
         """What its nodes are near to."""
         return "ancestors" if self.manifest["objective"] == "ancestors" else "parents"
@@ -96,6 +101,12 @@ class ModelFolder:
         """Parents of the nodes that were added, by place, int64."""
         parts = [np.asarray(array(self.path / one["parents"])) for one in self.manifest.get("added", [])]
         return np.concatenate([np.empty(0, np.int64), *parts])
+
+    @cached_property
+    def _added_by_parent(self) -> tuple[Ints, Ints]:
+        """Parents of the nodes that were added, ascending, and their places beside them."""
+        order = np.argsort(self.added_parent, kind="stable")
+        return self.added_parent[order], self.n_built + order
 
     @cached_property
     def removed(self) -> Ints:
@@ -262,13 +273,35 @@ class ModelFolder:
         found = [self.primary_parent(place), *parent[low:high].tolist()]
         return [one for one in found if one >= 0 and not (one == 0 and self.has_virtual_root)]
 
-    def children(self, place: int) -> list[int]:
-        """All children, those by a primary parent first."""
-        own: list[int] = flat_tree.children_at(place, self.shape.size).tolist() if place < self.n_built else []
+    def primary_children(self, place: int, most: int | None = None) -> Ints:
+        """The first children of which a node is the primary parent, int64 (k,), the tallest first."""
+        more = 2**31 - 1 if most is None else min(most + self.removed.size, 2**31 - 1)
+        own = flat_tree.children_at(place, self.shape.size, more) if place < self.n_built else np.empty(0, np.int32)
+        low, high = np.searchsorted(self._added_by_parent[0], (place, place + 1))
+        found = np.concatenate([own.astype(np.int64), self._added_by_parent[1][low:high]])
+        if self.removed.size:
+            found = found[~np.isin(found, self.removed)]
+        return found[:most]
+
+    def children(self, place: int) -> Ints:
+        """All children, int64 (k,), those by a primary parent first."""
         child, parent = self.others
-        own += child[np.flatnonzero(parent == place)].tolist()
-        own += (self.n_built + np.flatnonzero(self.added_parent == place)).tolist()
-        return [one for one in own if not self.is_removed(one)] if self.removed.size else own
+        further = child[np.flatnonzero(parent == place)].astype(np.int64)
+        return np.concatenate([self.primary_children(place), further[~np.isin(further, self.removed)]])
+
+    def count_below(self, places: Ints) -> Ints:
+        """How many nodes each of some nodes has below it by primary parents, int64 (m,)."""
+        built = places < self.n_built
+        found = np.zeros(places.size, np.int64)
+        found[built] = self.shape.size[places[built]] - 1
+        order = np.argsort(places)
+        ascending = places[order]
+        added = self.n_built + np.arange(self.added_parent.size)
+        for change, who in ((1, added), (-1, self.removed)):
+            while (who := self.primary_parents(who[who >= 0])).size:
+                at = np.minimum(np.searchsorted(ascending, who), places.size - 1)
+                found += change * np.bincount(order[at[ascending[at] == who]], minlength=places.size)
+        return found
 
     def ancestors(self, place: int) -> list[int]:
         """All ancestors by any path, the nearest first."""

@@ -25,7 +25,8 @@ def subtree(folder: ModelFolder, place: int, depth: int | None = None, most: int
         if len(found) > most:
             raise InputError(f"the subtree has more than {most:,} nodes: give a smaller --depth, or read the shards")
         if depth is None or level < depth:
-            waiting += [(child, level + 1) for child in reversed(folder.children(one))]
+            # No more of them than it takes to see that there are too many.
+            waiting += [(child, level + 1) for child in folder.children(one)[most::-1].tolist()]
     return found
 
 

@@ -1,4 +1,8 @@
-"""A model folder over HTTP, for this machine: neighbours and relatives as JSON, and a page of the upper levels."""
+"""A model folder over HTTP, for this machine: neighbours and relatives as JSON, and pages of its parts.
+
+The first page shows the upper levels, and from there one goes to the pages of what is below a node, or around it, which
+are made when somebody asks for them.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,16 @@ from starlette.routing import Route
 
 from ..errors import InputError
 from ..geometry import poincare
-from ..report.browser import make_page
 from ..web.answers import html_response
-from .folder import ModelFolder
 from .nearest import nearest
-from .upper import upper_levels
+from .pages import Pages
 
 __all__ = ["application"]
 
 
-def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Starlette:
+def application(pages: Pages, max_k: int = 1000) -> Starlette:
     """What answers; a question is GET with the parameter ``node``, a refusal has one sentence."""
-    one_at_a_time = threading.Lock()
-    page: list[bytes] = []
+    folder, one_at_a_time = pages.folder, threading.Lock()
 
     def asked(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
         def respond(request: Request) -> Response:
@@ -72,15 +73,10 @@ def application(folder: ModelFolder, most: int = 5000, max_k: int = 1000) -> Sta
     def vector(request: Request) -> dict[str, Any]:
         return {"node": request.query_params.get("node"), "vector": folder.vectors([node(request)])[0].tolist()}
 
-    def browse(_: Request) -> Response:
-        try:
-            with one_at_a_time:
-                if not page:
-                    shown = upper_levels(folder, most)
-                    page.append(make_page(shown, title=folder.path.name, to_scale=False).encode())
-        except InputError as error:
-            return JSONResponse({"error": str(error)}, 400)
-        return html_response(page[0])
+    def browse(request: Request) -> Response:
+        with one_at_a_time:
+            status, page = pages.served(request.query_params.get("node") or None)
+        return html_response(page, status)
 
     answers: dict[str, Callable[[Request], Any]] = {
         "info": info, "health": lambda _: {"status": "ok"}, "neighbors": neighbors, "distance": distance,

@@ -29,6 +29,6 @@ def with_safe_headers(send: Send) -> Send:
     return safe_send
 
 
-def html_response(page: bytes) -> Response:
+def html_response(page: bytes, status: int = 200) -> Response:
     """A page that itself says what it may load; only that no other page may hold it cannot be said in it."""
-    return Response(page, media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'none'"})
+    return Response(page, status, media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'none'"})

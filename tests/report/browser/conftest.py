@@ -49,10 +49,10 @@ def browser(launch: Callable[..., Any]) -> Any:
 
 @pytest.fixture
 def open_view(browser: Any) -> Iterator[Callable[..., View]]:
-    """Open a page file in a window of its own; at the end nothing may have been asked of a network or gone wrong."""
+    """Open a page, a file or an address, in a window; at the end nothing may have been asked of others or be wrong."""
     views: list[View] = []
 
-    def start(path: Path, *, address: str = "", browser: Any = browser, **options: Any) -> View:
+    def start(path: Path | str, *, address: str = "", browser: Any = browser, **options: Any) -> View:
         view = View(browser, path, address, **options)
         views.append(view)
         return view

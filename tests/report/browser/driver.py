@@ -11,25 +11,34 @@ PATIENCE = 20.0
 
 
 class View:
-    """One window that shows a page; it keeps what was asked of the network and what the console complained about."""
+    """One window that shows a page; it keeps what was asked of the network and what the console complained about.
 
-    def __init__(self, browser: Any, path: Path, address: str = "", **options: Any) -> None:
+    A page is a file, or the address of one that is served: that server may be asked for documents and nothing else.
+    """
+
+    def __init__(self, browser: Any, path: Path | str, address: str = "", **options: Any) -> None:
         options = {"viewport": WINDOW, "color_scheme": "light", "accept_downloads": True, **options}
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
         self.problems: list[str] = []
+        self._server = path if isinstance(path, str) else None
         self.page.on("request", self._note_request)
         self.page.on("console", self._note_message)
         self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         self.page.on("dialog", self._note_dialog)
         started = time.monotonic()
-        self.page.goto(path.as_uri() + address)
-        self.wait("globalThis.treeball !== undefined && treeball.frames > 0")
+        self.page.goto((path if isinstance(path, str) else path.as_uri()) + address)
+        self.has_opened()
         self.seconds_to_open = time.monotonic() - started
+
+    def has_opened(self) -> None:
+        """Wait until the page is there and nothing moves."""
+        self.wait("globalThis.treeball !== undefined && treeball.frames > 0")
         self.settle()
 
     def _note_request(self, request: Any) -> None:
-        if not request.url.startswith(("file:", "data:", "blob:")):
+        served = self._server and request.url.startswith(self._server) and request.resource_type == "document"
+        if not served and not request.url.startswith(("file:", "data:", "blob:")):
             self.problems.append(f"asked for {request.url}")
 
     def _note_message(self, message: Any) -> None:

@@ -201,11 +201,11 @@ def places_of(tallest_first, queue, primary, size, root):
 
 
 @compiled
-def children_at(place, size):
-    """Places of the children of the node at `place`, int32 (k,), given the sizes of all subtrees by place."""
+def children_at(place, size, most=2**31 - 1):
+    """Places of the first children of the node at `place`, int32 (k,), given the sizes of all subtrees by place."""
     end, count = place + size[place], 0
     child = place + 1
-    while child < end:
+    while child < end and count < most:
         count += 1
         child += size[child]
     found = np.empty(count, np.int32)

@@ -19,6 +19,7 @@ from . import packing
 from .companion import SHARE_POWER, companion, sampled_map
 from .facts import Facts, measure
 from .order import LevelOrder, level_order
+from .part import Part
 from .places import Places, places_of_vectors
 from .to_scale import TO_SCALE_UP_TO_NODES, lay_to_scale
 
@@ -47,6 +48,7 @@ SCRIPTS = (
     "illness.js",
     "panels.js",
     "layouts.js",
+    "part.js",
     "navigation.js",
     "pointer.js",
     "keyboard.js",
@@ -82,6 +84,7 @@ def make_page(
     column: Column | None = None,
     layout: Layout = "disk",
     to_scale: bool = True,
+    part: Part | None = None,
     threads: int = 0,
 ) -> str:
     """The page of an embedding as text.
@@ -102,6 +105,8 @@ def make_page(
         :mod:`treeball.report.browser.to_scale`.
     to_scale
         Whether the page can change to the layouts to scale, which it can up to 200,000 nodes.
+    part
+        Of which larger model the embedding is a part, whose nodes the page does not show.
     threads
         0 uses all cores.
     """
@@ -120,7 +125,16 @@ def make_page(
     if column is not None:
         summary["column"] = {"name": column.name, "categories": column.categories, "matched": column.matched}
         sections["column"] = packing.float_planes(packing.for_reading(column.values[order.code]), np.float32)
+    if part is not None:
+        summary["part"] = part.summary()
+        sections |= part.sections(order)
     return _assemble(title, summary, sections)
+
+
+def refusal_page(title: str, sentence: str) -> str:
+    """A page that says why there is no page, with the way back to the first one."""
+    style = trusted(asset("browser/assets/refusal.css"))
+    return render("browser/assets/refusal.html", title=title, sentence=sentence, style=style)
 
 
 def _picture(embedding: Embedding, facts: Facts) -> tuple[LevelOrder, Places, dict[str, Any] | None]:

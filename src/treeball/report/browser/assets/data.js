@@ -98,6 +98,17 @@ async function loadFlatParts() {
   return { length: readFloatPlanes(present(raw.edge_length, 'edge_length'), Float32Array), row };
 }
 
+// What the nodes have in the whole model of which this is a part; null where the page shows all.
+/** @returns {Promise<PartOfNodes | null>} */
+async function loadPart() {
+  if (!summary.part) return null;
+  const raw = await unpackAll(['whole_children', 'whole_below']);
+  return {
+    children: readVarints(present(raw.whole_children, 'whole_children')),
+    below: readVarints(present(raw.whole_below, 'whole_below')),
+  };
+}
+
 /** @returns {Promise<Facts>} */
 async function loadFacts() {
   const raw = await unpackAll(['radius', 'parent_distance', 'margin', 'near_distance', 'ill_distance',

@@ -32,9 +32,9 @@ function factRows(app, node) {
   const children = tree.first[node + 1] - tree.first[node];
   const positives = summary.objective === 'ancestors' ? 'ancestors' : 'parent';
   return [
-    ['Level', String(tree.depth[node])],
-    ['Children', children.toLocaleString('en')],
-    ['Below it', (tree.size[node] - 1).toLocaleString('en')],
+    ['Level', String(tree.depth[node] + (summary.part?.above.length ?? 0))],
+    ['Children', ofAll(children, app.part?.children[node])],
+    ['Below it', ofAll(tree.size[node] - 1, app.part?.below[node])],
     ...lengthRows(app, node),
     ['Distance to parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Distance from origin', decimals(facts.radius[node])],
@@ -151,6 +151,12 @@ function relation(tree, node, other) {
   return tree.parent[other] === tree.parent[node] ? ' · sibling' : '';
 }
 
+// How many nodes are below one in the whole model.
+/** @param {App} app @param {number} node */
+function countBelow(app, node) {
+  return app.part ? app.part.below[node] : app.tree.size[node] - 1;
+}
+
 // ---- the panel ----
 
 /** @param {App} app */
@@ -171,9 +177,10 @@ function showDetails(app) {
     parts.push(make('button', { type: 'button', class: 'wide', onclick: () => app.openSubtree(isOpen ? 0 : focus) },
       isOpen ? 'Show the whole tree' : 'Show only this subtree'));
   }
+  parts.push(...wayBelow(app, focus));
   const near = nearestTo(app, focus);
   if (near.length) {
-    parts.push(make('h3', {}, 'Nearest nodes'));
+    parts.push(make('h3', {}, summary.part ? 'Nearest of the nodes shown' : 'Nearest nodes'));
     parts.push(make('ul', { class: 'nodes' }, ...near.map(([other, distance]) => make('li', {},
       nodeButton(app, other, decimals(distance) + relation(tree, focus, other))))));
   }
@@ -187,11 +194,13 @@ function childList(app, node) {
   const children = [];
   for (let child = tree.first[node]; child < tree.first[node + 1]; child++) children.push(child);
   if (!children.length) return [];
-  children.sort((a, b) => tree.size[b] - tree.size[a]);
+  children.sort((a, b) => countBelow(app, b) - countBelow(app, a));
   const shown = children.slice(0, MOST_CHILDREN).map((child) => make('li', {},
-    nodeButton(app, child, tree.size[child] > 1 ? (tree.size[child] - 1).toLocaleString('en') : '')));
+    nodeButton(app, child, countBelow(app, child) ? countBelow(app, child).toLocaleString('en') : '')));
   const rest = children.length - shown.length;
   if (rest > 0) shown.push(make('li', { class: 'note' }, `and ${count(rest, 'more')}`.replace('mores', 'more')));
-  return [make('h3', {}, count(children.length, 'child').replace('childs', 'children')),
+  const all = app.part?.children[node] ?? children.length;
+  const few = all > children.length ? `${children.length.toLocaleString('en')} of ` : '';
+  return [make('h3', {}, few + count(all, 'child').replace('childs', 'children')),
     make('ul', { class: 'nodes' }, ...shown)];
 }

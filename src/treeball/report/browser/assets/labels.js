@@ -39,8 +39,9 @@ function placeLabels(app, context, most) {
     if (labels.length >= most) break;
     const node = scene.node[place];
     const isFocus = node === app.focus;
-    const text = labelOf(tree, node);
-    if (!text) continue;
+    const name = labelOf(tree, node);
+    if (!name) continue;
+    const text = name + hiddenMark(app, node);
     const near = Math.min(1, (2 * scene.scale[place]) / camera.baseRadius);
     const growth = camera.isFlat ? 1.5 : isFocus ? 5 : 3.5;
     const size = Math.round(2 * (SMALLEST_TEXT + growth * near)) / 2;

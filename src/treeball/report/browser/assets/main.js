@@ -73,9 +73,10 @@ async function start() {
   const tree = await loadTree();
   const facts = await loadFacts();
   const flatParts = await loadFlatParts();
+  const part = await loadPart();
   // What is missing here is added below, by the parts of the page as they start.
   const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
-    tree, facts, camera: makeCamera(), focus: 0, top: 0, hovered: -1, highlight: null, frames: 0,
+    tree, facts, part, camera: makeCamera(), focus: 0, top: 0, hovered: -1, highlight: null, frames: 0,
     showsIllness: facts.ill.node.length > 0, shownKinds: [true, true, true], isDragging: false,
     flat: null, layout: 'disk', marks: noMarks(), labels: [], labelSides: new Map(),
     colourings: makeColourings(tree, facts), colouring: facts.column ? 'column' : 'subtree',

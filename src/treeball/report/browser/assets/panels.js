@@ -38,13 +38,13 @@ function showCrumbs(app) {
   const path = pathTo(tree, focus);
   const isCut = path.length > MOST_CRUMBS;
   const shown = isCut ? [path[0], ...path.slice(1 - MOST_CRUMBS)] : path;
-  const items = shown.map((node) => {
+  const items = [...crumbsAbove(), ...shown.map((node) => {
     const isHere = node === focus;
     const button = make('button', { type: 'button', title: fullName(tree, node), 'aria-current': isHere ? 'location' : null,
       onclick: () => app.goTo(node) }, labelOf(tree, node));
     return make('li', { class: node === top && top !== 0 ? 'top' : '' }, button);
-  });
-  if (isCut) items.splice(1, 0, make('li', {}, '…'));
+  })];
+  if (isCut) items.splice(items.length - shown.length + 1, 0, make('li', {}, '…'));
   const list = byId('crumbs');
   list.replaceChildren(...items);
   list.closest('nav')?.scrollTo({ left: list.scrollWidth });
@@ -88,9 +88,10 @@ function showLegend(app) {
 // What the page shows and how faithful the picture is.
 /** @param {App} app */
 function describe(app) {
-  const { picture, dim, geometry, method, to_scale: toScale } = summary;
-  byId('facts').textContent = [count(summary.nodes, 'node'), `dimension ${dim}`,
-    summary.map === null ? null : `MAP ${decimals(summary.map)}`].filter(Boolean).join(' · ');
+  const { picture, dim, geometry, method, to_scale: toScale, part } = summary;
+  const few = summary.nodes.toLocaleString('en');
+  byId('facts').textContent = [part ? `${few} of ${rounded(part.nodes)} nodes` : count(summary.nodes, 'node'), `dimension ${dim}`,
+    summary.map === null ? null : `MAP ${decimals(summary.map)}${part ? ' of these' : ''}`].filter(Boolean).join(' · ');
   const lines = [];
   if (app.flat && toScale) {
     lines.push(layoutText(toScale, app.flat.kind));
@@ -105,8 +106,13 @@ function describe(app) {
       + `dimensions, which no screen shows, so the tree is drawn in the hyperbolic plane.${score} Distances, neighbours, `
       + 'margins and illness are those of the real vectors.');
   }
+  if (part) {
+    lines.push(` The page shows ${few} of the ${count(part.nodes, 'node')} of ${part.model}, level by level, each below its primary `
+      + 'parent; scores, neighbours, margins and illness are among the nodes shown. '
+      + `treeball evaluate ${quoted(part.model)} ranks nodes among all.`);
+  }
   /** @type {[string, string][]} */
-  const rows = [['Nodes', summary.nodes.toLocaleString('en')], ['Edges', summary.edges.toLocaleString('en')],
+  const rows = [['Nodes', ofAll(summary.nodes, part?.nodes)], ['Edges', summary.edges.toLocaleString('en')],
     ['Geometry', geometry], ['Dimension', String(dim)], ['Method', method || 'unknown'], ['Objective', summary.objective],
     ['MAP', decimals(summary.map, 4)], ['Mean rank', decimals(summary.mean_rank, 3)],
     ['Hits@1', decimals(summary.hits_at_1, 4)], ['Largest radius', decimals(summary.max_radius, 2)]];

@@ -53,8 +53,11 @@ function matchRank(text, at, length, first, last) {
 function startSearch(app) {
   const input = byId('search');
   const list = byId('matches');
+  // The last choice of a page that is served: the whole model, of which it shows a part.
+  const whole = summary.part?.served ? summary.part : null;
   /** @type {number[]} */
   let matches = [];
+  let choices = 0;
   let active = -1;
 
   function close() {
@@ -66,30 +69,38 @@ function startSearch(app) {
 
   function show() {
     matches = findNames(app.tree, input.value);
+    const wanted = input.value.trim();
+    choices = matches.length + (whole && wanted ? 1 : 0);
     list.replaceChildren(...matches.map((node, i) => option(node, i)));
-    if (!matches.length && input.value.trim()) {
+    if (whole && wanted) {
+      list.append(choice(matches.length, `Look for “${wanted}”`, `in all ${count(whole.nodes, 'node')}`));
+    } else if (!matches.length && wanted) {
       list.replaceChildren(make('li', { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
         'No such name'));
     }
-    list.hidden = !input.value.trim();
+    list.hidden = !wanted;
     input.setAttribute('aria-expanded', String(!list.hidden));
-    activate(matches.length ? 0 : -1);
+    activate(choices ? 0 : -1);
   }
 
   /** @param {number} node @param {number} i */
   function option(node, i) {
     const up = app.tree.parent[node];
+    return choice(i, fullName(app.tree, node), up >= 0 ? `in ${shortName(app.tree, up)}` : '');
+  }
+
+  /** @param {number} i @param {string} name @param {string} where */
+  function choice(i, name, where) {
     return make('li', { role: 'option', id: `match-${i}`, 'aria-selected': 'false',
       onpointerdown: (event) => { event.preventDefault(); choose(i); } },
-    make('span', { class: 'name' }, fullName(app.tree, node)),
-    make('span', { class: 'value' }, up >= 0 ? `in ${shortName(app.tree, up)}` : ''));
+    make('span', { class: 'name' }, name), make('span', { class: 'value' }, where));
   }
 
   /** @param {number} i */
   function activate(i) {
     list.children[active]?.setAttribute('aria-selected', 'false');
     active = i;
-    const chosen = matches.length ? list.children[i] : null;
+    const chosen = choices ? list.children[i] : null;
     if (!chosen) return;
     chosen.setAttribute('aria-selected', 'true');
     chosen.scrollIntoView({ block: 'nearest' });
@@ -99,6 +110,7 @@ function startSearch(app) {
   /** @param {number} i */
   function choose(i) {
     const node = matches[i];
+    if (whole && i === matches.length && i < choices) location.assign(addressOfPart(input.value.trim()));
     if (node === undefined) return;
     input.value = '';
     close();
@@ -110,8 +122,8 @@ function startSearch(app) {
   input.addEventListener('focus', () => { if (input.value.trim()) show(); });
   input.addEventListener('blur', close);
   input.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowDown' && matches.length) activate((active + 1) % matches.length);
-    else if (event.key === 'ArrowUp' && matches.length) activate((active + matches.length - 1) % matches.length);
+    if (event.key === 'ArrowDown' && choices) activate((active + 1) % choices);
+    else if (event.key === 'ArrowUp' && choices) activate((active + choices - 1) % choices);
     else if (event.key === 'Enter') choose(active);
     else if (event.key === 'Escape') {
       input.value = '';
