@@ -30,6 +30,8 @@ _SAID = (
     "nodes", "decided_by_bounds", "compared", "keys", "ill", "ill_nearest", "moved", "subtrees_moved",
     "subtrees_without_place", "healed", "left", "left_nearest",
 )  # fmt: skip
+# So many branches take long enough for a person to want to know how far it is.
+_MANY = 20
 _COUNTS = ("checked", "compared", "keys", "ill_nodes", "ill_nearest", "ill_pairs")
 
 
@@ -80,20 +82,22 @@ class BorderStage:
         kept = read_json(path) if path.is_file() else {}
         return kept if kept.get("of") == self.of else None
 
-    def _each(self, work: Task, tasks: list[int], settings: dict[str, Any]) -> list[dict[str, Any]]:
-        """Records of some tasks, in their order."""
-        found = {record["task"]: record for record in self.workers.run(work, tasks, self.settings | settings)}
-        return [found[task] for task in tasks]
+    def _each(self, work: Task, tasks: list[int], settings: dict[str, Any], done: str) -> list[dict[str, Any]]:
+        """Records of some tasks, in their order; few are done before anyone would read it."""
+        tell = self.tell if len(tasks) >= _MANY else lambda _: None
+        return self.workers.records(work, tasks, self.settings | settings, tell, f"branches {done}")
 
     def _lay(self) -> None:
         tasks = list(range(len(self.records)))
-        self._each(lay_tiles, tasks, {"sha256": [record["sha256"] for record in self.records]})
+        hashes = [record["sha256"] for record in self.records]
+        self._each(lay_tiles, tasks, {"sha256": hashes}, "laid out in tiles")
         AllTiles.of(self.folder, len(tasks)).save(self.folder)
 
     def _ask(self, name: str, tasks: list[int], more: dict[str, Any]) -> dict[str, int]:
         """Let branches ask all others; -> sums of what they counted."""
         virtual = self.manifest["virtual_root"] is not None
-        records = self._each(ask_others, tasks, {"name": name, "virtual_root": virtual, "of": self.of} | more)
+        settings = {"name": name, "virtual_root": virtual, "of": self.of} | more
+        records = self._each(ask_others, tasks, settings, "have asked the others")
         return {count: sum(record[count] for record in records) for count in _COUNTS}
 
     def _check_and_move(self) -> dict[str, Any]:
@@ -123,7 +127,7 @@ class BorderStage:
         with np.load(self.work / "moves.npz") as kept:
             tasks = np.unique(np.searchsorted(self.cuts, kept["places"], "right") - 1).tolist()
         tasks = [task for task in tasks if "placed_sha256" not in self.records[task]]
-        for record in self._each(move_in_shard, tasks, {}):
+        for record in self._each(move_in_shard, tasks, {}, "with moved nodes written"):
             self.records[record["task"]] = record
         # What keeps nodes from being disturbed by new ones is made anew when it is needed.
         if tasks:

@@ -51,6 +51,20 @@ class Workers:
         else:
             yield from self._in_processes(work, tasks, settings)
 
+    def records(
+        self, work: Task, tasks: list[int], settings: dict[str, Any], tell: Callable[[str], None], of: str
+    ) -> list[dict[str, Any]]:
+        """Records of the tasks, in their order; of every twentieth part of them it is told that it is done."""
+        records: dict[int, dict[str, Any]] = {}
+        kept = 0
+        for record in self.run(work, tasks, settings):
+            records[record["task"]] = record
+            kept += bool(record.pop("kept", False))
+            if len(records) % max(1, len(tasks) // 20) == 0:
+                there = f" ({kept:,} were there already)" if kept else ""
+                tell(f"{len(records):,} of {len(tasks):,} {of}{there}")
+        return [records[task] for task in tasks]
+
     def _end_pool(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)

@@ -120,14 +120,7 @@ class Making:
 
     def some(self, how: Placing, tasks: list[int]) -> list[dict[str, Any]]:
         """Records of some branches, which are made where they have not been."""
-        records: dict[int, dict[str, Any]] = {}
-        kept = 0
-        for record in self.workers.run(shard.make_shard, tasks, self._for_tasks(how)):
-            records[record["task"]] = record
-            kept += bool(record.pop("kept", False))
-            if len(records) % max(1, len(tasks) // 20) == 0:
-                self.tell(f"{len(records):,} of {len(tasks):,} branches ({kept:,} were there already)")
-        return [records[task] for task in tasks]
+        return self.workers.records(shard.make_shard, tasks, self._for_tasks(how), self.tell, "branches")
 
     def remove(self, how: Placing) -> None:
         """Remove all branches that were made by a method."""
