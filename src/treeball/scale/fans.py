@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..engine.cpu import box_tree
 from ..geometry.capacity import radius_for_angle
 from ..geometry.directions import even_directions, fan_size, ordered_directions, smallest_angle
 from ..types import Floats, Ints
-from .layout import array, read_json, write_json
+from ..workers import apart
+from .layout import array, read_json, save_array, write_json
 
 __all__ = ["MANY_CHILDREN", "Fans", "compact_order", "make_fans"]
 
 MANY_CHILDREN = 50_000
 """From so many children on, directions are chosen once and kept in a file; leaves next to each other are near."""
 _REPELLED = 1024
-_COMPACT = 1024
 
 
 @dataclass(frozen=True)
@@ -94,17 +96,11 @@ def make_fans(children: Ints, dim: int, work: Path, roomy: bool = False) -> None
     write_json(work / "fan_sizes.json", {"sizes": sizes, "cosine": cosines, "largest_need": need, "roomy": roomy})
 
 
-def compact_order(points: Floats) -> Ints:
-    """An order (n,) of points in which those next to each other are near each other, halved along the widest side."""
-    order = np.arange(len(points))
-    pending = [(0, len(points))]
-    while pending:
-        first, last = pending.pop()
-        if last - first <= _COMPACT:
-            continue
-        part = points[order[first:last]]
-        axis = int(np.argmax(part.var(axis=0)))
-        half = (last - first) // 2
-        order[first:last] = order[first:last][np.argpartition(part[:, axis], half)]
-        pending += [(first, first + half), (first + half, last)]
-    return order
+def compact_order(fan: Floats, work: Path) -> Any:
+    """An order, int32 (n,), in which directions next to each other are near each other; it is reckoned once a fan."""
+    path = work / f"fan-order-{len(fan)}.npy"
+    if not path.is_file():
+        order = np.arange(len(fan))
+        apart(lambda: box_tree.arrange(fan, np.zeros(len(fan)), order))
+        save_array(path, order.astype(np.int32))
+    return np.asarray(array(path))

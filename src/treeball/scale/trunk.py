@@ -182,8 +182,10 @@ def spread_of(shape: Shape, fans: Fans, plan: FolderPlan, trunk: Trunk, place: i
         if children.size > MANY_CHILDREN:
             leaves = np.flatnonzero(shape.height[children] == 0)
             if leaves.size:  # they come last, and all have the same length
-                taken = np.sort(rows[leaves])
-                rows[leaves] = taken[compact_order(fan[taken])]
+                taken = np.zeros(len(fan), bool)
+                taken[rows[leaves]] = True
+                order = compact_order(fan, work)
+                rows[leaves] = order[taken[order]]
             save_array(kept, rows.astype(np.int32))
     turned, directions = _turned(place, children, length, own, fan, rows, work)
     return Spread(children, length, left, fan, rows, turned, directions)
