@@ -21,7 +21,8 @@ from .folder import ModelFolder
 from .layout import read_json, write_json
 from .other_places import find_other_places
 from .patch import move_in_shard, placed_hash
-from .tiles import AllTiles, lay_tiles, save_all
+from .reaches import save_built
+from .tiles import AllTiles, lay_tiles, of_branch, save_all
 
 __all__ = ["BorderStage", "borders_sentence"]
 
@@ -92,6 +93,8 @@ class BorderStage:
         hashes = [record["sha256"] for record in self.records]
         self._each(lay_tiles, tasks, {"sha256": hashes}, "laid out in tiles")
         AllTiles.of(self.folder, len(tasks)).save(self.folder)
+        reaches = (of_branch(self.folder, "reach", task) for task in tasks)
+        save_built(self.folder, reaches, int(self.cuts[-1]))
 
     def _ask(self, name: str, tasks: list[int], more: dict[str, Any]) -> dict[str, int]:
         """Let branches ask all others; -> sums of what they counted."""
@@ -129,9 +132,6 @@ class BorderStage:
         tasks = [task for task in tasks if "placed_sha256" not in self.records[task]]
         for record in self._each(move_in_shard, tasks, {}, "with moved nodes written"):
             self.records[record["task"]] = record
-        # What keeps nodes from being disturbed by new ones is made anew when it is needed.
-        if tasks:
-            (self.folder / "index" / "reach.npy").unlink(missing_ok=True)
 
     def _counts(self, checked: dict[str, Any]) -> dict[str, Any]:
         """What is said in the manifest; pairs that were ill, and nodes that moved, are asked for again."""

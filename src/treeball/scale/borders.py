@@ -15,9 +15,9 @@ import numpy as np
 from ..engine.cpu import borders, counting, moving
 from ..limits import TIE
 from ..types import Floats, Ints, Mask
-from .layout import array, read_json, write_json
+from .layout import read_json, write_json
 from .shard import other_edges
-from .tiles import AllTiles, Tiles, borders_path, in_small, parent_keys, save_all
+from .tiles import AllTiles, Tiles, borders_path, in_small, of_branch, parent_keys, save_all
 from .trunk import Shape, Trunk
 
 __all__ = ["ask_others", "found_in"]
@@ -63,9 +63,7 @@ class _Inner:
         tasks = np.searchsorted(self.cuts, places, "right") - 1
         for task in np.unique(tasks).tolist():
             some = tasks == task
-            known, vectors = (
-                array(borders_path(self.folder, name, task).with_suffix(".npy")) for name in ("inner-places", "inner")
-            )
+            known, vectors = (of_branch(self.folder, name, task) for name in ("inner-places", "inner"))
             found[some] = vectors[np.searchsorted(known, places[some])]
         return found
 
@@ -127,7 +125,7 @@ def found_in(folder: Path, name: str, tasks: list[int]) -> dict[str, Any]:
 def _asking(folder: Path, task: int, cuts: Ints, tiles: Tiles, virtual_root: bool) -> _Asking:
     shape, trunk = Shape.load(folder), Trunk.load(folder / "work")
     first, last = int(cuts[task]), int(cuts[task + 1])
-    points = np.load(borders_path(folder, "points", task).with_suffix(".npy"))
+    points = np.array(of_branch(folder, "points", task))
     m, dim = points.shape
     back = np.empty(m, np.int64)
     back[tiles.order] = np.arange(m)
@@ -193,32 +191,31 @@ def _compare_all(
         everyone.short, everyone.cosine, task,
     )  # fmt: skip
     fine, own_fine = in_small(tiles.begin)
-    own_boxes = array(borders_path(folder, "small", task).with_suffix(".npy"))
-    own_boxes, own_reach, total = np.array(own_boxes), borders.reaches_between(asking.bound, gap, fine), 0
+    own_boxes = np.array(of_branch(folder, "small", task))
+    own_reach, total = borders.reaches_between(asking.bound, gap, fine), 0
     home, number = everyone.home[pairs[:, 1]], everyone.number[pairs[:, 1]]
     for other in np.unique(home).tolist():
-        theirs = Tiles.load(folder, other)
-        of, boxes = (array(borders_path(folder, name, other).with_suffix(".npy")) for name in ("points", "small"))
+        of, boxes, order, tile_begin = (
+            of_branch(folder, name, other) for name in ("points", "small", "order", "begin")
+        )
         mine, asked = pairs[home == other, 0], number[home == other]
         distinct, at = np.unique(asked, return_inverse=True)
-        small, begin = in_small(theirs.begin)
+        small, begin = in_small(tile_begin)
         tests = np.column_stack([mine, at])[np.lexsort((at, mine))]
         held = np.concatenate([np.arange(begin[one], begin[one + 1]) for one in distinct])
         begin = np.concatenate([[0], np.cumsum(np.diff(begin)[distinct])])
-        needed = borders.wanted(
-            tests, tiles.boxes, reach, own_fine, own_boxes, own_reach, begin, np.asarray(boxes)[held]
-        )
+        needed = borders.wanted(tests, tiles.boxes, reach, own_fine, own_boxes, own_reach, begin, boxes[held])
         if not needed.any():
             continue
         begin, held = np.concatenate([[0], np.cumsum(needed)])[begin].astype(np.int64), held[needed]
         rows = np.concatenate([np.arange(small[one], small[one + 1]) for one in held])
         now = of[rows]
         begin_now = np.concatenate([[0], np.cumsum(small[held + 1] - small[held])]).astype(np.int64)
-        places = _padded(int(cuts[other]) + theirs.order[rows], begin_now, -1)
+        places = _padded(int(cuts[other]) + order[rows], begin_now, -1)
         gaps = _padded(counting.gaps(now), begin_now, np.nan)
         total += borders.compare(
             tests, points, gap, tiles.boxes, reach, fine, own_fine, own_boxes, own_reach, places.ravel(), begin,
-            np.asarray(boxes)[held], borders.in_blocks(now, begin_now), gaps, 0 if virtual_root else -1, asking.parent,
+            boxes[held], borders.in_blocks(now, begin_now), gaps, 0 if virtual_root else -1, asking.parent,
             asking.other_begin, asking.others, asking.limit_begin, asking.limits, asking.bound, asking.found, compared,
         )  # fmt: skip
     return compared, total, by_fan

@@ -16,7 +16,7 @@ from ..engine.cpu import counting, moving, placement, reach
 from ..geometry import poincare
 from ..limits import PLACED_RADIUS, TIE
 from ..types import Floats, Ints, Mask
-from ..workers import apart
+from ..workers import apart, in_parts
 from .folder import ModelFolder
 from .insert import ways_blocked
 from .layout import BLOCK
@@ -65,7 +65,7 @@ class _Guarded(Reaches):
 
 def find_other_places(folder: ModelFolder, cuts: Ints, found: dict[str, Any], seed: int, threads: int) -> Moves:
     """Where to move what is ill, given what `borders.found_in` gives."""
-    roots = _to_move(folder, cuts, np.sort(found["places"][found["all_ill"]]))
+    roots = _to_move(folder, cuts, np.sort(found["places"][found["all_ill"]]), threads)
     if not roots.size:
         return Moves(np.empty(0, np.int64), np.empty((0, folder.dim)), 0, 0)
     reaches = _Guarded(folder, threads, found["guarded"], found["guard"])
@@ -93,11 +93,11 @@ def find_other_places(folder: ModelFolder, cuts: Ints, found: dict[str, Any], se
     return Moves(places[order], vectors[order], roots.size, int(has.sum()))
 
 
-def _to_move(folder: ModelFolder, cuts: Ints, ill: Ints) -> Ints:
+def _to_move(folder: ModelFolder, cuts: Ints, ill: Ints, threads: int) -> Ints:
     """Roots of the subtrees that are to be moved, ascending, none within another."""
     fits = _can_move(folder, cuts, ill, True)
     roots = [ill[fits]]
-    for strangers in _strangers(folder, ill[~fits]):
+    for strangers in _strangers(folder, ill[~fits], threads):
         if 0 < strangers.size <= _MOST_STRANGERS and _can_move(folder, cuts, strangers, False).all():
             roots.append(strangers)
     wanted = np.unique(np.concatenate(roots))
@@ -121,24 +121,28 @@ def _can_move(folder: ModelFolder, cuts: Ints, places: Ints, are_ill: bool) -> M
     return np.asarray(one_branch & (size <= _MOST) & ~shared[1] & alone & (places > 0))
 
 
-def _strangers(folder: ModelFolder, ill: Ints) -> list[Ints]:
+def _strangers(folder: ModelFolder, ill: Ints, threads: int) -> list[Ints]:
     """For each of some nodes, who is as near as its parent without being one."""
     if not ill.size:
         return []
     points, parents = folder.vectors(ill), folder.primary_parents(ill)
     limits = moving.keys_between(points, folder.vectors(parents)) * (1.0 + TIE)
     own, (begin, group_boxes) = counting.gaps(points), folder.group_boxes
-    found: list[list[int]] = [[] for _ in range(ill.size)]
-    for group in range(len(group_boxes)):
-        asked = counting.within_reach(group_boxes[group], points, own, limits)
-        if asked.size:
-            boxes, first = folder.boxes[begin[group] : begin[group + 1]], int(folder.group_first[group])
-            pairs = moving.who_is_within(folder.group(group), boxes, BLOCK, points, own, asked, limits)
-            for row, at in pairs.tolist():
-                found[row].append(first + at)
+    found: list[set[int]] = [set() for _ in range(ill.size)]
+
+    def work(part: slice) -> None:
+        for group in range(part.start, part.stop):
+            asked = counting.within_reach(group_boxes[group], points, own, limits)
+            if asked.size:
+                boxes, first = folder.boxes[begin[group] : begin[group + 1]], int(folder.group_first[group])
+                pairs = moving.who_is_within(folder.group(group), boxes, BLOCK, points, own, asked, limits)
+                for row, at in pairs.tolist():
+                    found[row].add(first + at)
+
+    in_parts(work, len(group_boxes), threads)
     nobody = {0} if folder.has_virtual_root else set()
     return [
-        np.array(sorted({*some} - {place, *folder.parents(place)} - nobody), np.int64)
+        np.array(sorted(some - {place, *folder.parents(place)} - nobody), np.int64)
         for place, some in zip(ill.tolist(), found, strict=True)
     ]
 
@@ -208,7 +212,7 @@ class _Units:
                 keys = self.keys[some].copy()
                 keys[0] = moving.keys_between(put[:1], self.up[unit][None])[0]
                 points.append(put)
-                reaches.append(np.array([reach.farther(key, MARGIN) for key in keys]))
+                reaches.append(reach.of_keys(keys, MARGIN))
                 outside.append(is_outside)
         owner = np.repeat(who, attempts)
         size = self.size[owner]

@@ -1,11 +1,12 @@
 """How far each node of a model folder wants no other: the key of its parent with a margin, kept beside the index.
 
-They are made when leaves are first added to a folder, in one pass over its shards, and by every later addition for the
-nodes that it adds.
+They are made when borders are checked, or in one pass over the shards when leaves are first added to a folder of one
+branch; and by every later addition for the nodes that it adds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..workers import in_parts
 from .folder import ModelFolder
 from .layout import GROUP, array, save_array
 
-__all__ = ["MARGIN", "Reaches", "rounded_up"]
+__all__ = ["MARGIN", "Reaches", "rounded_up", "save_built"]
 
 MARGIN = 1.002
 """How many times farther than the parent all others are to stay."""
@@ -52,6 +53,17 @@ class Reaches:
     def widest(self) -> Floats:
         """The largest of each row group, float64 (g,)."""
         return np.array([self.of_group(group).max() for group in range(self._folder.group_first.size)], np.float64)
+
+
+def save_built(folder: Path, parts: Iterable[Floats], nodes: int) -> None:
+    """Keep the reaches of the nodes of the construction, given branch by branch."""
+    with atomic_write(folder / _BUILT) as temporary:
+        out = np.lib.format.open_memmap(temporary, "w+", np.float32, (nodes,))
+        at = 0
+        for part in parts:
+            out[at : at + part.size] = part
+            at += part.size
+        out.flush()
 
 
 def _of_built(folder: ModelFolder, threads: int) -> Any:

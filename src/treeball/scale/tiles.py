@@ -20,20 +20,42 @@ from ..types import Floats, Ints, Mask
 from ..workers import apart
 from .fans import Fans
 from .layout import array, read_json, save_array, write_json
+from .reaches import MARGIN, rounded_up
 from .shard import shard_path
 from .trunk import Shape, Trunk
 
-__all__ = ["AllTiles", "Tiles", "borders_path", "in_small", "lay_tiles", "parent_keys", "save_all", "vectors_of"]
+__all__ = [
+    "AllTiles",
+    "Tiles",
+    "borders_path",
+    "in_small",
+    "lay_tiles",
+    "of_branch",
+    "parent_keys",
+    "save_all",
+    "vectors_of",
+]
 
 # A child that is seen so many times the smallest angle of its fan beside its direction is in it no longer.
 _OFF = 0.002
 # Segments of a branch that are no children of a node with a fan of its own.
 _PLAIN, _SEVERAL, _INNER = -1, -2, -3
+# What all other branches look up of the tiles of a branch: in files of their own, which are mapped and not read.
+_MAPPED = ("begin", "order")
 
 
 def borders_path(folder: Path, name: str, task: int) -> Path:
     """A file that the comparison across borders keeps of a branch."""
     return folder / "work" / "borders" / f"{name}-{task:06d}"
+
+
+def of_branch(folder: Path, name: str, task: int) -> Any:
+    """An array that the comparison across borders keeps of a branch, mapped."""
+    return np.asarray(array(borders_path(folder, name, task).with_suffix(".npy")))
+
+
+def _keep(folder: Path, name: str, task: int, values: Any) -> None:
+    save_array(borders_path(folder, name, task).with_suffix(".npy"), values)
 
 
 def save_all(path: Path, arrays: dict[str, Any]) -> None:
@@ -85,7 +107,7 @@ class Tiles:
     def load(cls, folder: Path, task: int) -> Tiles:
         """What `lay_tiles` wrote."""
         with np.load(borders_path(folder, "tiles", task).with_suffix(".npz")) as kept:
-            return cls(**{name: kept[name] for name in cls.__dataclass_fields__})
+            return cls(**kept, **{name: np.array(of_branch(folder, name, task)) for name in _MAPPED})
 
 
 @dataclass(frozen=True)
@@ -146,7 +168,8 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
     first, last = settings["cuts"][task], settings["cuts"][task + 1]
     vectors = vectors_of(shard_path(home, task), trunk.vectors.shape[1])
     kin, cosine = _kin(home, shape, trunk, vectors, first, last)
-    edges = 2.0 * np.arcsinh(np.sqrt(np.maximum(parent_keys(shape, trunk, vectors, first, last), 0.0)))
+    keys = np.maximum(parent_keys(shape, trunk, vectors, first, last), 0.0)
+    edges = 2.0 * np.arcsinh(np.sqrt(keys))
     parts = [_arranged(vectors, np.flatnonzero(kin == one)) for one in np.unique(kin)]
     order = np.concatenate(parts)
     begin: list[int] = []
@@ -156,18 +179,20 @@ def lay_tiles(folder: str, task: int, settings: dict[str, Any]) -> dict[str, Any
         at += part.size
     starts = np.array(begin)
     points, sorted_edges, owners = vectors[order], edges[order], kin[order][starts]
+    tile_begin = np.append(starts, at)
     tiles = {
-        "boxes": counting.boxes_between(points, np.append(starts, at)), "begin": np.append(starts, at),
-        "kin": np.maximum(owners, -1), "short": np.minimum.reduceat(sorted_edges, starts),
-        "long": np.maximum.reduceat(sorted_edges, starts),
-        "cosine": np.array([cosine.get(int(one), 1.0) for one in owners]), "order": order,
+        "boxes": counting.boxes_between(points, tile_begin), "kin": np.maximum(owners, -1),
+        "short": np.minimum.reduceat(sorted_edges, starts), "long": np.maximum.reduceat(sorted_edges, starts),
+        "cosine": np.array([cosine.get(int(one), 1.0) for one in owners]),
     }  # fmt: skip
     inner = _parents_among(home, shape, first, last)
-    save_array(borders_path(home, "inner", task).with_suffix(".npy"), vectors[inner])
-    save_array(borders_path(home, "inner-places", task).with_suffix(".npy"), first + inner)
-    save_array(borders_path(home, "points", task).with_suffix(".npy"), points)
-    small = counting.boxes_between(points, in_small(tiles["begin"])[0])
-    save_array(borders_path(home, "small", task).with_suffix(".npy"), small)
+    arrays = {
+        "inner": vectors[inner], "inner-places": first + inner, "points": points, "begin": tile_begin, "order": order,
+        "small": counting.boxes_between(points, in_small(tile_begin)[0]),
+        "reach": rounded_up(reach.of_keys(keys, MARGIN)),
+    }  # fmt: skip
+    for name, values in arrays.items():
+        _keep(home, name, task, values)
     save_all(borders_path(home, "tiles", task).with_suffix(".npz"), tiles)
     write_json(record, made_of)
     return made_of

@@ -45,6 +45,15 @@ def farther(key, margin):
 
 
 @compiled
+def of_keys(keys, margin):
+    """Reaches (m,) of nodes whose parents have these keys, `margin` times as far."""
+    found = np.empty(keys.size)
+    for i in range(keys.size):
+        found[i] = farther(keys[i], margin)
+    return found
+
+
+@compiled
 def _key(one, other):
     s = 0.0
     for k in range(one.size):
