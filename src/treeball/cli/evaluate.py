@@ -94,10 +94,13 @@ def evaluate(
     from ..methods.progress import WorkProgress
     from ..scale.layout import is_folder
 
+    if require_map is not None:
+        require(0 <= require_map <= 1, f"--require-map must be between 0 and 1, not {require_map:g}")
     if is_folder(model):
         refuse_options(
             ill_pairs=ill_pairs, distortion=distortion, held_out=held_out, validation=validation, score=score,
             corrupted=corrupted, keep_descendants=keep_descendants, require_ill=require_ill,
+            escape_formulas=escape_formulas, device=None if device == "auto" else device,
         )  # fmt: skip
         found = evaluate_folder(model, objective, sample, seed, threads, json)
         return _verdict(found["map"], require_map)
@@ -107,8 +110,6 @@ def evaluate(
         of_model["device"] = device
     if distortion is not None:
         of_model["distortion"] = distortion
-    if require_map is not None:
-        require(0 <= require_map <= 1, f"--require-map must be between 0 and 1, not {require_map:g}")
     if require_ill is not None:
         require(require_ill >= 0, f"--require-ill must be at least 0, not {require_ill}")
     if held_out is None and of_pairs:

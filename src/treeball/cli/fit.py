@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
@@ -48,7 +49,8 @@ def fit(
     output
         Model file to write; by default the name of the source with the ending .parquet, in the current directory.
     resume
-        Go on with an interrupted run of the same settings; --epochs may be larger than it was.
+        Go on with an interrupted run of the same settings; --epochs may be larger than it was. A model folder goes on
+        anyway.
     checkpoint_seconds
         How often to save a checkpoint beside the output while training.
     json
@@ -58,6 +60,8 @@ def fit(
 
     if out_of_core.engine is not None or is_pattern(source):
         watching.require_none()
+        if checkpoint_seconds != 30.0:
+            raise InputError("--checkpoint-seconds is for model files: a folder keeps every branch that is done")
         return fit_folder((source, *more), output, out_of_core, settings, reading, json)
     out_of_core.require_none()
     from ..io.atomic import require_writable

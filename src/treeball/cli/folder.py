@@ -28,7 +28,7 @@ class FolderSettings:
     address
         Address of a running Ray cluster; without one Ray is started on this machine.
     workers
-        Branches placed at the same time; by default one a core.
+        Branches placed at the same time; by default one a core, or as many as --threads says.
     memory
         What reading may take, such as 8GB; by default half of the machine's. More is spilled to disk.
     branch_nodes
@@ -86,7 +86,8 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         raise InputError(f"{' and '.join(changed)} has no use in a model folder: give columns named child and parent")
     names = ("dim", "seed", "objective", "method", "epochs")
     chosen: dict[str, Any] = {name: value for name in names if (value := getattr(settings, name)) is not None}
-    return ScaleSettings(**chosen, **folder.given(), root=reading.root)
+    workers = {} if settings.threads is None else {"workers": settings.threads}
+    return ScaleSettings(**chosen, **(workers | folder.given()), root=reading.root)
 
 
 def vars_of(settings: FitSettings) -> dict[str, Any]:

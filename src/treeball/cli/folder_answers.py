@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from .folder import rows_of
 from .serving import serve_until_ctrl_c
 
 if TYPE_CHECKING:
+    from ..io.readers.settings import ReadSettings
     from ..scale.folder import ModelFolder
     from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
@@ -24,6 +26,19 @@ def refuse_options(**given: Any) -> None:
     names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value not in (None, False, (), [])]
     if names:
         raise InputError(f"a model folder does not take {' and '.join(names)}: leave it out, or ask a model file")
+
+
+def refuse_reading(reading: ReadSettings) -> None:
+    """Refuse options of the readers, by which edges for a model folder are not read."""
+    from ..io.readers.settings import ReadSettings
+
+    refuse_options(
+        **{
+            field.name: True
+            for field in fields(ReadSettings)
+            if getattr(reading, field.name) != getattr(ReadSettings(), field.name)
+        }
+    )
 
 
 def info_folder(path: Path, json: bool) -> int:
@@ -224,6 +239,12 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
         )
     if changes.other_parents:
         say(f"{changes.other_parents:,} further parents of new nodes were left out")
+    if changes.roots:
+        some = ", ".join(changes.roots[:3]) + (", ..." if len(changes.roots) > 3 else "")
+        say(
+            f"warning: {len(changes.roots):,} new roots have no place in a model folder and were left out ({some}); "
+            "make a new folder with  treeball fit"
+        )
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
     say("nothing was written: this was a dry run" if dry_run else f"{path} is brought to the new version")
@@ -232,8 +253,6 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
 
 def serve_folder(path: Path, settings: ServeSettings) -> int:
     """Answer over HTTP, to this machine, until Ctrl-C."""
-    from dataclasses import fields
-
     from ..scale.folder import ModelFolder
     from ..scale.pages import Pages
     from ..scale.serve import application

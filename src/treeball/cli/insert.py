@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, recorded_score_rows, say
-from .folder_answers import insert_folder, refuse_options
+from .folder_answers import insert_folder, refuse_options, refuse_reading
 from .sources import together
 from .suggest_parent import names_in
 
@@ -82,7 +82,17 @@ def insert(
     from ..scale.layout import is_folder
 
     if is_folder(model):
-        refuse_options(output=output, near=near, name=name, remove=remove, rename=rename, reparent=reparent, heal=heal)
+        refuse_options(
+            output=output,
+            near=near,
+            name=name,
+            remove=remove,
+            rename=rename,
+            reparent=reparent,
+            heal=heal,
+            no_make_room=not make_room,
+        )
+        refuse_reading(reading)
         return insert_folder(model, edges, more, threads, json)
     from ..io.atomic import require_writable
     from ..io.model_file import load

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, say, say_what_was_read
-from .folder_answers import refuse_options, update_folder
+from .folder_answers import refuse_options, refuse_reading, update_folder
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def update(
     from ..scale.layout import is_folder
 
     if is_folder(model):
-        refuse_options(output=output, heal=heal)
+        refuse_options(output=output, heal=heal, no_make_room=not make_room)
+        refuse_reading(reading)
         return update_folder(model, (export, *more), dry_run, force, threads, json)
     from ..io.atomic import require_writable
     from ..io.model_file import load

@@ -73,7 +73,8 @@ class BorderStage:
             self._move()
             done = {"of": self.of, "counts": self._counts(checked)}
             write_json(self.work / "borders.json", done)
-            shutil.rmtree(self.work / "borders")
+        # Also what is left of a run that was killed here.
+        shutil.rmtree(self.work / "borders", ignore_errors=True)
         self._move()
         counts: dict[str, Any] = done["counts"]
         return counts

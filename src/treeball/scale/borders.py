@@ -80,11 +80,15 @@ def ask_others(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     cuts = np.array(settings["cuts"])
     tiles = Tiles.load(home, task)
     asking = _asking(home, task, cuts, tiles, settings["virtual_root"])
+    asked = np.diff(asking.limit_begin) > 0
     if "only" in settings:
         with np.load(home / "work" / settings["only"]) as kept:
-            asking.bound[~np.isin(asking.places, kept["asked"])] = -1.0
-    asked = asking.bound >= 0.0
+            asked &= np.isin(asking.places, kept["asked"])
+        asking.bound[~asked] = -1.0
+    # For some the nodes above a further parent have decided it already.
+    closed = asked & (asking.bound < 0.0)
     compared, keys, by_fan = _compare_all(home, task, cuts, tiles, asking, settings["virtual_root"])
+    compared |= closed
     ill = np.flatnonzero(asking.limits >= np.repeat(asking.found, np.diff(asking.limit_begin)))
     owner = np.searchsorted(asking.limit_begin, ill, "right") - 1
     ill_nodes, pairs = np.unique(owner, return_counts=True)

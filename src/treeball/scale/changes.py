@@ -30,14 +30,18 @@ class Changes:
     ----------
     levels : new nodes by how far they are below a node of the folder: names, and names of their parents
     known : places of the parents of the first level, by name
-    removed : places of the nodes that the next version does not have, int64
+    absent : places of all nodes that the next version does not have, int64
+    removed : those of them that were there until now
+    roots : names of new nodes that have no parent, which have no place in a model folder
     moved : places of the nodes that have other parents now, int64
     other_parents : how many further parents new nodes have
     """
 
     levels: list[tuple[list[str], list[str]]]
     known: dict[str, int]
+    absent: Ints
     removed: Ints
+    roots: list[str]
     moved: Ints
     other_parents: int
 
@@ -48,13 +52,15 @@ class Changes:
 
 
 class _Lookup:
-    """Places by hashes of names: those of the construction, and those that were added."""
+    """Places by hashes of names: those of the construction, and those that were added; who is there goes before."""
 
     def __init__(self, folder: ModelFolder) -> None:
+        self.folder = folder
         self.hashes, self.place = (array(folder.path / "index" / f"{name}.npy") for name in ("hash", "place"))
-        added = folder.added_hashes
-        self.order = np.argsort(added, kind="stable")
-        self.added, self.first = added[self.order], folder.n_built
+        added, places = folder.added_hashes, folder.n_built + np.arange(folder.added_hashes.size)
+        # Of several by one name the last is the one that is there, or the newest.
+        order = np.lexsort((places, ~folder.is_removed(places), added))
+        self.added, self.added_place = added[order], places[order]
 
     def places(self, names: Any) -> Ints:
         """Places of names (m,), -1 for those that are new."""
@@ -62,9 +68,10 @@ class _Lookup:
         codes = flat_tree.codes_of(hashes, np.asarray(self.hashes))
         found = np.where(codes >= 0, np.asarray(self.place)[np.maximum(codes, 0)], -1).astype(np.int64)
         if self.added.size:
-            at = np.minimum(np.searchsorted(self.added, hashes), self.added.size - 1)
-            known = (found < 0) & (self.added[at] == hashes)
-            found[known] = self.first + self.order[at[known]]
+            at = np.maximum(np.searchsorted(self.added, hashes, "right") - 1, 0)
+            newer, known = self.added_place[at], self.added[at] == hashes
+            gone = (found < 0) | (self.folder.is_removed(found) & ~self.folder.is_removed(newer))
+            found[known & gone] = newer[known & gone]
         return found
 
 
@@ -92,7 +99,7 @@ class _Seen:
         repaired = _within(keys, self.known_repairs)[0]
         self.changed[child[~is_other & ~repaired]] = True
 
-    def removed_and_moved(self, folder: ModelFolder) -> tuple[Ints, Ints]:
+    def absent_and_moved(self, folder: ModelFolder) -> tuple[Ints, Ints]:
         """Places of the nodes that are not there, and of those with other parents."""
         top = 1 if folder.has_virtual_root else 0
         rooted = self.parent < top
@@ -109,6 +116,7 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
     seen = _Seen(folder, lookup)
     names: list[str] = []
     above: list[str] = []
+    alone: dict[str, None] = {}
     places: list[Ints] = [np.empty(0, np.int64)]
     base = connect(memory, folder.path / "work" / "spill", 1)
     try:
@@ -118,17 +126,21 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
             old = whole & (child >= 0) & (child != parent)
             seen.note(child[old], parent[old])
             # Rows without a parent, or with the node itself, name roots, some of which have no children.
-            for alone in (child, parent):
-                seen.present[alone[~old & (alone >= 0)]] = True
+            for side, places_of in (("child", child), ("parent", parent)):
+                seen.present[places_of[~old & (places_of >= 0)]] = True
+                fresh = np.flatnonzero((places_of < 0) & ~(whole & (child < 0) & (child != parent)))
+                alone |= dict.fromkeys(name for name in piece[side].take(pa.array(fresh)).to_pylist() if name)
             new = np.flatnonzero(whole & (child < 0))
             names += piece["child"].take(pa.array(new)).to_pylist()
             above += piece["parent"].take(pa.array(new)).to_pylist()
             places.append(parent[new])
     finally:
         base.close()
-    removed, moved = seen.removed_and_moved(folder)
+    absent, moved = seen.absent_and_moved(folder)
     levels, known, left_out = _levels(names, above, np.concatenate(places))
-    return Changes(levels, known, removed, moved, left_out)
+    placed = {name for level, _ in levels for name in level}
+    roots = [name for name in alone if name not in placed]
+    return Changes(levels, known, absent, absent[~folder.is_removed(absent)], roots, moved, left_out)
 
 
 def _levels(

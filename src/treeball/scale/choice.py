@@ -48,7 +48,7 @@ def choose(making: Making) -> Placing:
 
 def _compared(making: Making) -> dict[str, Any]:
     built = ModelFolder(making.folder, making.by("construct"))
-    sample = _drawn(making, built, np.arange(len(built)))
+    sample = _drawn(making, built, [(0, len(built))])
     one = evaluate_nodes(built, sample, "parents")
     if one.map >= GOOD_ENOUGH:
         return _chosen("construct", f"construct has {_said(one)}", construct=one)
@@ -64,7 +64,7 @@ def _compared(making: Making) -> dict[str, Any]:
     few = sorted(_rng(making).choice(tasks, min(tasks, _TRIED), replace=False).tolist())
     records = making.some("softmax", few)
     trained = sum(record["precision"] for record in records) / sum(record["looked_at"] for record in records)
-    there = np.concatenate([np.arange(cuts[task], cuts[task + 1]) for task in few])
+    there = [(cuts[task], cuts[task + 1]) for task in few]
     before = evaluate_nodes(built, _drawn(making, built, there), "parents")
     if trained <= before.map:
         why = f"construct has {_said(before)} in {len(few):,} branches, and softmax training {trained:.4f} at most"
@@ -89,7 +89,11 @@ def _rng(making: Making) -> np.random.Generator:
     return np.random.default_rng([making.settings.seed, 7])
 
 
-def _drawn(making: Making, folder: ModelFolder, places: Ints) -> Ints:
-    """A sample of some places, ascending, without an added root."""
-    places = places[places >= folder.has_virtual_root]
-    return np.sort(_rng(making).choice(places, min(SAMPLE, places.size), replace=False))
+def _drawn(making: Making, folder: ModelFolder, ranges: list[tuple[int, int]]) -> Ints:
+    """A sample of some ranges of places, ascending, without an added root."""
+    first = np.array([max(low, int(folder.has_virtual_root)) for low, _ in ranges], np.int64)
+    ends = np.cumsum([high - low for low, (_, high) in zip(first.tolist(), ranges, strict=True)])
+    drawn = np.sort(_rng(making).choice(int(ends[-1]), min(SAMPLE, int(ends[-1])), replace=False))
+    which = np.searchsorted(ends, drawn, "right")
+    before = np.concatenate([[0], ends])[:-1]
+    return np.asarray(first[which] + drawn - before[which], np.int64)

@@ -80,8 +80,9 @@ class Workers:
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * self.count:
-                        task = waiting.pop(0)
-                        running[self._pool.submit(work, str(self.folder), task, settings)] = task
+                        # A pool that is broken takes none: it stays among those that wait.
+                        running[self._pool.submit(work, str(self.folder), waiting[0], settings)] = waiting[0]
+                        waiting.pop(0)
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
                         record = future.result()

@@ -60,9 +60,12 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     """What `treeball fit` would take; InputError where it cannot fit."""
     edges = Edges.of(sources)
     spill = (folder or Path.cwd()).parent
+    if not spill.is_dir():
+        raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(spill)!r}; create it first")
     base = connect(1 << 30, spill, thread_count(0))
     try:
-        rows = int(base.execute(f"SELECT count(*) FROM ({edges.scan(base)})").fetchall()[0][0])
+        counted = edges.pieces(base, f"SELECT count(*) AS rows FROM ({edges.scan(base)})")
+        rows = int(next(counted)["rows"][0].as_py())
     finally:
         base.close()
     workers = thread_count(settings.workers)

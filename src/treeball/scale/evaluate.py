@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from ..engine.cpu import counting
+from ..errors import InputError
 from ..limits import TIE
 from ..types import Floats, Ints, Objective
 from ..workers import in_parts, thread_count
@@ -18,6 +20,8 @@ __all__ = ["SAMPLE", "FolderScores", "evaluate_folder", "evaluate_nodes"]
 
 SAMPLE = 4000
 _RESAMPLES = 400
+# Nodes that are ranked at once.
+_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -86,17 +90,36 @@ def evaluate_folder(
     folder: ModelFolder, objective: Objective = "parents", sample: int | None = None, seed: int = 0, threads: int = 0
 ) -> FolderScores:
     """Rank a random sample of nodes; every shard that bounds do not exclude is read once."""
+    if (sample or 0) < 0 or seed < 0:
+        raise InputError(f"the sample is {sample} and the seed {seed}: give numbers from 0 on; a sample of 0 takes all")
     first = 1 if folder.has_virtual_root else 0
     wanted = min(sample or SAMPLE, len(folder) - first) if sample != 0 else len(folder) - first
     drawn = np.sort(np.random.default_rng(seed).choice(len(folder) - first, wanted, replace=False)) + first
-    return evaluate_nodes(folder, drawn[~np.isin(drawn, folder.removed)], objective, threads)
+    return evaluate_nodes(folder, drawn[~folder.is_removed(drawn)], objective, threads)
 
 
 def evaluate_nodes(folder: ModelFolder, drawn: Ints, objective: Objective, threads: int = 0) -> FolderScores:
-    """Rank some nodes, by place."""
+    """Rank some nodes, by place: many in pieces, so that all that is kept of them is a few numbers each."""
+    pieces = [
+        _evaluated(folder, drawn[at : at + _AT_ONCE], objective, threads)
+        for at in range(0, max(1, drawn.size), _AT_ONCE)
+    ]
+    ends = np.cumsum([one.nodes for one in pieces])
+    if not ends[-1]:
+        raise InputError(f"none of {drawn.size:,} nodes of {str(folder.path)!r} has a parent: give a larger --sample")
+    names = ("precision", "first", "ranks", "several")
+    every = {name: np.concatenate([getattr(one, name) for one in pieces]) for name in names}
+    owner = np.concatenate([one.owner + end - one.nodes for one, end in zip(pieces, ends, strict=True)])
+    return FolderScores(objective, int(ends[-1]), folder.n_present, owner=owner, **every)
+
+
+def _evaluated(folder: ModelFolder, drawn: Ints, objective: Objective, threads: int) -> FolderScores:
     positives = [(folder.parents if objective == "parents" else folder.ancestors)(int(one)) for one in drawn]
     has = [i for i, some in enumerate(positives) if some]
     nodes, positives = drawn[has], [positives[i] for i in has]
+    if not has:
+        nobody, nothing = np.empty(0, bool), np.empty(0, np.int64)
+        return FolderScores(objective, 0, folder.n_present, np.empty(0), nobody, nothing, nothing, nobody)
     needed = np.unique(np.concatenate([nodes, *map(np.asarray, positives)]).astype(np.int64))
     known = folder.vectors(needed)
     queries = known[np.searchsorted(needed, nodes)]
@@ -121,7 +144,7 @@ def evaluate_nodes(folder: ModelFolder, drawn: Ints, objective: Objective, threa
     precision = (order + 1) / (order + 1 + others)
     owner = np.repeat(np.arange(nodes.size), counts_of)
     return FolderScores(
-        objective, nodes.size, len(folder), np.bincount(owner, precision) / counts_of, others[begins] == 0,
+        objective, nodes.size, folder.n_present, np.bincount(owner, precision) / counts_of, others[begins] == 0,
         others + 1, owner, np.array([len(folder.parents(int(one))) > 1 for one in nodes]),
     )  # fmt: skip
 
@@ -130,7 +153,7 @@ def _count_all(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, l
     """How many nodes are within each limit, int64 (p,): group by group, for those queries whose reach it is in."""
     begin, group_boxes = folder.group_boxes
     own, farthest = counting.gaps(queries), limits[ends - 1]
-    parts: list[Ints] = []
+    total, adding = np.zeros(limits.size, np.int64), Lock()
 
     def work(part: slice) -> None:
         counts = np.zeros(limits.size, np.int64)
@@ -141,10 +164,11 @@ def _count_all(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, l
                 counting.count_within(
                     folder.group(group), blocks, BLOCK, queries, own, asked, begins, ends, limits, counts
                 )
-        parts.append(counts)
+        with adding:
+            np.add(total, counts, out=total)
 
     in_parts(work, len(group_boxes), threads)
-    return np.asarray(np.sum(parts, axis=0), np.int64)
+    return total
 
 
 def _count_removed(folder: ModelFolder, queries: Floats, begins: Ints, ends: Ints, limits: Floats) -> Ints:

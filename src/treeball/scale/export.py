@@ -15,7 +15,7 @@ from ..geometry.spaces import BALL
 from ..io.atomic import atomic_write
 from ..types import Coordinates
 from .folder import ModelFolder
-from .layout import GROUP
+from .layout import GROUP, damaged
 
 __all__ = ["export_folder"]
 
@@ -31,8 +31,11 @@ def export_folder(
     with atomic_write(output) as temporary:
         writer = None
         for number, file in enumerate(folder.files):
-            table = pq.read_table(file)
-            keep = ~np.isin(np.arange(folder.cuts[number], folder.cuts[number + 1]), folder.removed)
+            try:
+                table = pq.read_table(file)
+            except (OSError, ValueError, pa.ArrowException):
+                raise damaged(file) from None
+            keep = ~folder.is_removed(np.arange(folder.cuts[number], folder.cuts[number + 1]))
             if number == 0 and folder.has_virtual_root and not root:
                 keep[0] = False
             if not keep.all():

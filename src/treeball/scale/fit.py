@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from .shard import boxes_path, is_done, remove_shards, shard_path
 from .source import Edges
 from .stages import Stages
 from .trained_branch import totals
+from .verify import OF_BRANCHES, damaged_arrays, hashes_of_arrays
 
 __all__ = ["fit_folder"]
 
@@ -49,7 +51,7 @@ def fit_folder(
     if kept and _is_whole(folder, kept):
         tell(f"{folder} is done already: nothing was computed")
         return kept
-    begins = _begin(folder, key)
+    begins = _begin(folder, key, bool(kept))
     try:
         stages = Stages(folder, edges, settings, tell)
     except InputError:
@@ -62,33 +64,51 @@ def fit_folder(
         if settings.compares and stages.laid["other_edges"]:
             how = choose(making)
         manifest = making.by(how)
+    manifest["arrays"] = hashes_of_arrays(folder)
     manifest |= {name: kept[name] for name in _LATER if name in kept}
     if not any(name in manifest for name in _LATER):
         made = ModelFolder(folder, manifest)
-        manifest["scores"] = evaluate_folder(made, made.objective, seed=settings.seed).to_dict()
+        with suppress(InputError):  # of nodes that have no parents there are no scores
+            manifest["scores"] = evaluate_folder(made, made.objective, seed=settings.seed).to_dict()
     write_json(folder / MANIFEST, manifest)
     return manifest
 
 
 def _is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
-    """Whether all shards of a finished folder are there as they were written, and its borders are checked."""
+    """Whether a finished folder holds all that it was made of, and its borders are checked.
+
+    Where it lacks an array, the stage that makes it is to be done again.
+    """
     how: Placing = manifest["method"]
+    damaged = damaged_arrays(folder, manifest)
+    if not set(damaged) <= set(OF_BRANCHES):
+        (folder / "work" / "layout.json").unlink(missing_ok=True)
     tasks = range(len(manifest["cuts"]) - 1)
-    return (how != "construct" or "borders" in manifest) and all(
-        is_done(folder, task, how, manifest["key"]) for task in tasks
+    return (
+        not damaged
+        and (how != "construct" or "borders" in manifest)
+        and all(is_done(folder, task, how, manifest["key"]) for task in tasks)
     )
 
 
-def _begin(folder: Path, key: str) -> bool:
-    """Make the folder, unless it is there with a part of the same model; -> whether it was made."""
-    begun = folder / "work" / "input.json"
-    new = not begun.is_file() or bool(read_json(begun).get("key") != key)
-    if new:
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "work" / "records").mkdir(parents=True)
-        (folder / "shards").mkdir()
-        write_json(begun, {"key": key})
-    return new
+def _begin(folder: Path, key: str, has_model: bool) -> bool:
+    """Make the folder, unless it has a part of the same model or all of it; -> whether it was made.
+
+    What is done first says that the folder is ours, so that a run that is killed here can be done again.
+    """
+    work, begun = folder / "work", folder / "work" / "input.json"
+    if begun.is_file() and read_json(begun).get("key") == key:
+        return False
+    work.mkdir(parents=True, exist_ok=True)
+    write_json(begun, {"key": None})
+    if not has_model:
+        others = [path for home in (folder, work) for path in home.iterdir() if path not in (work, begun)]
+        for path in others:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (work / "records").mkdir(exist_ok=True)
+    (folder / "shards").mkdir(exist_ok=True)
+    write_json(begun, {"key": key})
+    return not has_model
 
 
 class Making:
@@ -167,7 +187,8 @@ def _require_ours(folder: Path) -> None:
 
     if folder.is_file():
         raise InputError(f"{str(folder)!r} is a file: give a folder for the model, such as model/")
-    if folder.is_dir() and any(folder.iterdir()) and not is_folder(folder):
+    # A run that was killed at its very beginning leaves an empty room.
+    if folder.is_dir() and {path.name for path in folder.iterdir()} - {"work"} and not is_folder(folder):
         raise InputError(f"{str(folder)!r} has other files in it: give a new folder for the model")
     if not folder.parent.is_dir():
         raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(folder.parent)!r}; create it first")

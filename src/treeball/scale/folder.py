@@ -14,14 +14,18 @@ import pyarrow.parquet as pq
 
 from ..engine.cpu import flat_tree
 from ..errors import InputError
-from ..types import Floats, Ints
-from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, read_json
+from ..types import Floats, Ints, Mask
+from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, damaged, read_json
 from .names import NameIndex, hashes_of, matches
 from .trunk import Shape
 
 __all__ = ["ModelFolder", "refuse_folder"]
 
 _OPEN_FILES = 64
+
+
+def _is_half(name: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def refuse_folder(path: Path, what: str, remedy: str) -> None:
@@ -114,10 +118,12 @@ class ModelFolder:
         record = self.manifest.get("removed")
         return np.empty(0, np.int64) if record is None else np.asarray(array(self.path / record["file"]))
 
-    def is_removed(self, place: int) -> bool:
-        """Whether an update has marked a node as removed."""
-        at = int(np.searchsorted(self.removed, place))
-        return at < self.removed.size and int(self.removed[at]) == place
+    def is_removed(self, places: Ints) -> Mask:
+        """Which nodes an update has marked as removed, bool (m,)."""
+        if not self.removed.size:
+            return np.zeros(places.shape, bool)
+        at = np.minimum(np.searchsorted(self.removed, places), self.removed.size - 1)
+        return np.asarray(self.removed[at] == places)
 
     @cached_property
     def added_hashes(self) -> Any:
@@ -168,14 +174,17 @@ class ModelFolder:
 
     def places_of(self, names: list[str]) -> Ints:
         """Places of names, int64 (m,), -1 where there is none; each row group is read once."""
-        hashes = hashes_of(pa.array(names, pa.string()))[0]
+        try:
+            hashes = hashes_of(pa.array(names, pa.string()))[0]
+        except UnicodeEncodeError:  # half a character, which no name in a file has
+            return np.array([-1 if _is_half(name) else self.places_of([name])[0] for name in names], np.int64)
         order = self._added_order
         built, added = (
             self._index.candidates_of_all(hashes),
             matches(self.added_hashes[order], self.n_built + order, hashes),
         )
         rows, places = (np.concatenate(side) for side in zip(built, added, strict=True))
-        left = ~np.isin(places, self.removed)
+        left = ~self.is_removed(places)
         rows, places = rows[left], places[left]
         found = np.full(len(names), -1, np.int64)
         for row, place, name in zip(rows.tolist(), places.tolist(), self.names(places), strict=True):
@@ -239,7 +248,7 @@ class ModelFolder:
             with alone:
                 table = file.read_row_group(int(self.group_row[group]), columns=[column])
         except (OSError, ValueError, IndexError, pa.ArrowException):
-            raise self._damaged(self.files[shard]) from None
+            raise damaged(self.files[shard]) from None
         return table[column].combine_chunks()
 
     def _open(self, shard: int) -> tuple[Any, Lock]:
@@ -247,10 +256,7 @@ class ModelFolder:
         try:
             return pq.ParquetFile(self.files[shard]), Lock()
         except (OSError, ValueError, pa.ArrowException):
-            raise self._damaged(self.files[shard]) from None
-
-    def _damaged(self, file: Path) -> InputError:
-        return InputError(f"{str(file)!r} is missing or damaged; run the same  treeball fit  again to make it anew")
+            raise damaged(self.files[shard]) from None
 
     # ---- hierarchy ----
 
@@ -267,11 +273,13 @@ class ModelFolder:
         return found
 
     def parents(self, place: int) -> list[int]:
-        """All parents, the primary one first; an added root is none."""
+        """All parents, the primary one first; an added root is none, and who was removed."""
         child, parent = self.others
-        low, high = np.searchsorted(child, (place, place + 1))
-        found = [self.primary_parent(place), *parent[low:high].tolist()]
-        return [one for one in found if one >= 0 and not (one == 0 and self.has_virtual_root)]
+        # By numbers of another type the whole array would be made one of these.
+        low, high = np.searchsorted(child, np.array((place, place + 1), child.dtype))
+        found = np.array([self.primary_parent(place), *parent[low:high].tolist()], np.int64)
+        there = found >= int(self.has_virtual_root)
+        return [int(one) for one in found[there & ~self.is_removed(found)]]
 
     def primary_children(self, place: int, most: int | None = None) -> Ints:
         """The first children of which a node is the primary parent, int64 (k,), the tallest first."""
@@ -279,15 +287,13 @@ class ModelFolder:
         own = flat_tree.children_at(place, self.shape.size, more) if place < self.n_built else np.empty(0, np.int32)
         low, high = np.searchsorted(self._added_by_parent[0], (place, place + 1))
         found = np.concatenate([own.astype(np.int64), self._added_by_parent[1][low:high]])
-        if self.removed.size:
-            found = found[~np.isin(found, self.removed)]
-        return found[:most]
+        return found[~self.is_removed(found)][:most]
 
     def children(self, place: int) -> Ints:
         """All children, int64 (k,), those by a primary parent first."""
         child, parent = self.others
         further = child[np.flatnonzero(parent == place)].astype(np.int64)
-        return np.concatenate([self.primary_children(place), further[~np.isin(further, self.removed)]])
+        return np.concatenate([self.primary_children(place), further[~self.is_removed(further)]])
 
     def count_below(self, places: Ints) -> Ints:
         """How many nodes each of some nodes has below it by primary parents, int64 (m,)."""

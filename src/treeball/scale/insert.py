@@ -21,7 +21,7 @@ from ..io.atomic import atomic_write
 from ..types import Floats, Ints, Mask
 from ..workers import apart, in_parts, thread_count
 from .folder import ModelFolder
-from .layout import BLOCK, GROUP, MANIFEST, save_array, sha256_of, write_json
+from .layout import ADDED, BLOCK, GROUP, MANIFEST, save_array, sha256_of, write_json
 from .names import hashes_of
 from .new_places import NewPlaces
 from .reaches import Reaches, rounded_up
@@ -89,11 +89,12 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
     edges = Edges.of((source,))
     base = connect(1 << 30, folder.path / "work" / "spill", 1)
     try:
-        columns = edges.columns(base, lambda name: bool(folder.places_of([name])[0] >= 0))
-        rows = base.execute(columns.select).fetchall()
+        columns = edges.columns(base, folder.has)
+        pieces = list(edges.pieces(base, columns.select))
     finally:
         base.close()
-    rows = list(dict.fromkeys(row for row in rows if row[0] is not None and row[1] is not None))
+    read = (zip(piece["child"].to_pylist(), piece["parent"].to_pylist(), strict=True) for piece in pieces)
+    rows = list(dict.fromkeys(row for piece in read for row in piece if row[0] is not None and row[1] is not None))
     names = [row[0] for row in rows]
     if not rows:
         raise InputError(f"{source!r} holds no edge: give new leaves as child and parent")
@@ -175,7 +176,7 @@ def _write(
 ) -> None:
     """Write the shard of the new leaves, with their reaches, and say in the manifest that it is there."""
     number = len(folder.manifest.get("added", []))
-    stem = f"added-{number:06d}"
+    stem = f"{ADDED}-{number:06d}"
     target = folder.path / "shards" / f"{stem}.parquet"
     nodes = pa.array(names, pa.string())
     columns: dict[str, Any] = {"node": nodes, "parent": pa.array(parent_names, pa.string())}

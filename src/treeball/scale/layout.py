@@ -14,11 +14,13 @@ from ..io.atomic import atomic_write
 from ..words import json_value
 
 __all__ = [
+    "ADDED",
     "BLOCK",
     "FORMAT",
     "GROUP",
     "MANIFEST",
     "array",
+    "damaged",
     "is_folder",
     "read_json",
     "save_array",
@@ -30,6 +32,8 @@ MANIFEST = "manifest.json"
 FORMAT = 1
 GROUP = 8192
 """Rows of a row group of a shard, which are read at once."""
+ADDED = "added"
+"""What files of nodes that were added begin with."""
 BLOCK = 256
 """Nodes that one box of the bounds is around."""
 
@@ -39,14 +43,20 @@ def is_folder(path: str | Path) -> bool:
     return (Path(path) / MANIFEST).is_file() or (Path(path) / "work" / "input.json").is_file()
 
 
+def damaged(file: Path) -> InputError:
+    """What is said of a file that is missing or damaged: a fit makes it anew, but not what was added after it."""
+    remedy = "run the same  treeball fit  again to make it anew"
+    if file.name.startswith(f"{ADDED}-"):
+        remedy = "it holds nodes that were added: take it from a copy, or make a new folder of all edges"
+    return InputError(f"{str(file)!r} is missing or damaged; {remedy}")
+
+
 def array(path: Path) -> Any:
     """A NumPy file, mapped and not read; what is never written to."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
-        raise InputError(
-            f"{str(path)!r} is missing or damaged; run the same  treeball fit  again to make it anew"
-        ) from None
+        raise damaged(path) from None
 
 
 def save_array(path: Path, values: Any) -> None:
@@ -60,9 +70,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
-        raise InputError(
-            f"{str(path)!r} is missing or damaged; run the same  treeball fit  again to make it anew"
-        ) from None
+        raise damaged(path) from None
     if not isinstance(content, dict):
         raise InputError(f"{str(path)!r} is no JSON object; run the same  treeball fit  again to make it anew")
     return content

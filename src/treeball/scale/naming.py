@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import shorten
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..engine.cpu import flat_tree
+from ..errors import InputError
 from ..io.atomic import atomic_write
 from ..types import Ints
 from .layout import save_array
@@ -68,10 +71,7 @@ def name_nodes(
         reader = pa.RecordBatchReader.from_batches(schema, pieces())
         base.register("named", reader)
         with atomic_write(target) as temporary:
-            base.execute(
-                f"COPY (SELECT name FROM named ORDER BY place) TO '{_quoted(temporary)}' "
-                f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
-            )
+            _write(base, "SELECT name FROM named ORDER BY place", temporary, f", ROW_GROUP_SIZE {_ROWS}")
         _name_others(base, topology, target, work / "others.parquet")
     finally:
         base.close()
@@ -118,19 +118,28 @@ def _first_seen(codes: np.ndarray, named: np.ndarray) -> Ints:
     return fresh
 
 
-def _name_others(base: object, topology: Topology, names: Path, target: Path) -> None:
+def _name_others(base: Any, topology: Topology, names: Path, target: Path) -> None:
     """Edges to other parents with the names of these."""
     others = pa.table({"child": topology.other_child, "parent": topology.other_parent})
     with atomic_write(target) as temporary:
         if not len(others):
             pq.write_table(others.append_column("name", pa.array([], pa.string())), temporary)
             return
-        base.register("others", others)  # type: ignore[attr-defined]
-        base.execute(  # type: ignore[attr-defined]
-            "COPY (SELECT o.child, o.parent, n.name FROM others o JOIN (SELECT file_row_number AS place, name "
-            f"FROM read_parquet('{_quoted(names)}', file_row_number=true)) n ON n.place = o.parent "
-            f"ORDER BY o.child, o.parent) TO '{_quoted(temporary)}' (FORMAT parquet, COMPRESSION zstd)"
-        )
+        base.register("others", others)
+        named = f"SELECT file_row_number AS place, name FROM read_parquet('{_quoted(names)}', file_row_number=true)"
+        joined = f"SELECT o.child, o.parent, n.name FROM others o JOIN ({named}) n ON n.place = o.parent"
+        _write(base, f"{joined} ORDER BY o.child, o.parent", temporary)
+
+
+def _write(base: Any, query: str, target: Path, more: str = "") -> None:
+    """Write what a query gives to Parquet."""
+    try:
+        base.execute(f"COPY ({query}) TO '{_quoted(target)}' (FORMAT parquet, COMPRESSION zstd{more})")
+    except Exception as error:
+        raise InputError(
+            f"names could not be written to {str(target.parent)!r}: {shorten(str(error), 160, placeholder=' ...')}; "
+            "make room there, or allow more --memory"
+        ) from None
 
 
 def _write_repairs(repairs: Repairs, named: pa.Table | None, target: Path) -> None:

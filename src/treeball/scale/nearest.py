@@ -31,8 +31,7 @@ def nearest(folder: ModelFolder, point: Floats, k: int, exclude: tuple[int, ...]
         read += 1
         vectors = folder.group(group)
         rows = np.concatenate([np.arange(at * BLOCK, min(len(vectors), (at + 1) * BLOCK)) for at in near])
-        if folder.removed.size:
-            rows = rows[~np.isin(folder.group_first[group] + rows, folder.removed)]
+        rows = rows[~folder.is_removed(folder.group_first[group] + rows)]
         found = counting.keys_to(vectors[rows], point)
         best = np.argpartition(found, k + len(left_out))[: k + len(left_out)] if found.size > k + len(left_out) else ...
         found_places, found = (folder.group_first[group] + rows)[best], found[best]

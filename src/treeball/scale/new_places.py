@@ -26,7 +26,8 @@ class NewPlaces:
     """Where new children of `parents` (m,), places in the order of the places, may go."""
 
     def __init__(self, folder: ModelFolder, parents: Ints, seed: int) -> None:
-        self._folder, self._seed = folder, seed
+        # Leaves of another time are drawn other directions.
+        self._folder, self._seed, self._number = folder, seed, len(folder)
         # All that is known of parents is kept once for each, whoever has the most children.
         self._places, self._which = np.unique(parents, return_inverse=True)
         above = folder.primary_parents(self._places)
@@ -67,7 +68,7 @@ class NewPlaces:
         """
         row = np.repeat(self._which[who], attempts)
         number = np.minimum(first + np.tile(np.arange(attempts), who.size), _STRETCH.size - 1)
-        direction = np.random.default_rng([self._seed, first]).normal(size=(row.size, self._folder.dim))
+        direction = np.random.default_rng([self._seed, self._number, first]).normal(size=(row.size, self._folder.dim))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         length = np.minimum(self._length[row] * _STRETCH[number], self._longest[row])
         length = np.maximum(length, self._own[row] * MARGIN)

@@ -129,6 +129,8 @@ def _strangers(folder: ModelFolder, ill: Ints, threads: int) -> list[Ints]:
     limits = moving.keys_between(points, folder.vectors(parents)) * (1.0 + TIE)
     own, (begin, group_boxes) = counting.gaps(points), folder.group_boxes
     found: list[set[int]] = [set() for _ in range(ill.size)]
+    # With so many there are too many strangers, whoever else there is: the node, its parents and an added root aside.
+    enough = [_MOST_STRANGERS + 2 + len(folder.parents(place)) for place in ill.tolist()]
 
     def work(part: slice) -> None:
         for group in range(part.start, part.stop):
@@ -137,7 +139,8 @@ def _strangers(folder: ModelFolder, ill: Ints, threads: int) -> list[Ints]:
                 boxes, first = folder.boxes[begin[group] : begin[group + 1]], int(folder.group_first[group])
                 pairs = moving.who_is_within(folder.group(group), boxes, BLOCK, points, own, asked, limits)
                 for row, at in pairs.tolist():
-                    found[row].add(first + at)
+                    if len(found[row]) <= enough[row]:
+                        found[row].add(first + at)
 
     in_parts(work, len(group_boxes), threads)
     nobody = {0} if folder.has_virtual_root else set()

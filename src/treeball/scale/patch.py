@@ -40,7 +40,8 @@ def move_in_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str,
     digest = write_table(table.set_column(at, "vector", column), target)
     record = read_json(record_path(home, task))
     record |= {
-        "placed_sha256": record["sha256"], "sha256": digest, "bytes": target.stat().st_size, "moved_across": rows.size,
+        "placed_sha256": placed_hash(record), "sha256": digest, "bytes": target.stat().st_size,
+        "moved_across": rows.size,
         "largest_radius": 2.0 * math.asinh(math.sqrt(counting.keys_to(vectors, np.zeros(dim)).max())),
     }  # fmt: skip
     save_array(boxes_path(home, task), counting.boxes(vectors, BLOCK))

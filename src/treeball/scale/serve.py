@@ -46,7 +46,8 @@ def application(pages: Pages, max_k: int = 1000) -> Starlette:
 
     def neighbors(request: Request) -> dict[str, Any]:
         wanted = request.query_params.get("k", "10")
-        if not wanted.isdecimal() or not 1 <= int(wanted) <= max_k:
+        # Python refuses to read a number of thousands of digits.
+        if not wanted.isdecimal() or len(wanted) > 9 or not 1 <= int(wanted) <= max_k:
             raise InputError(f"k is {wanted[:20]!r}: give a number from 1 to {max_k}")
         place = node(request)
         places, distances, _ = nearest(folder, folder.vectors([place])[0], int(wanted), (place,))

@@ -58,6 +58,12 @@ def _keep(folder: Path, name: str, task: int, values: Any) -> None:
     save_array(borders_path(folder, name, task).with_suffix(".npy"), values)
 
 
+def _kept_tiles(folder: Path, task: int) -> dict[str, Any]:
+    """Boxes and the like of the tiles of a branch."""
+    with np.load(borders_path(folder, "tiles", task).with_suffix(".npz")) as kept:
+        return dict(kept)
+
+
 def save_all(path: Path, arrays: dict[str, Any]) -> None:
     """Write several arrays into one file, whole or not at all."""
     with atomic_write(path) as temporary, open(temporary, "wb") as file:
@@ -106,8 +112,8 @@ class Tiles:
     @classmethod
     def load(cls, folder: Path, task: int) -> Tiles:
         """What `lay_tiles` wrote."""
-        with np.load(borders_path(folder, "tiles", task).with_suffix(".npz")) as kept:
-            return cls(**kept, **{name: np.array(of_branch(folder, name, task)) for name in _MAPPED})
+        mapped = {name: np.array(of_branch(folder, name, task)) for name in _MAPPED}
+        return cls(**_kept_tiles(folder, task), **mapped)
 
 
 @dataclass(frozen=True)
@@ -132,17 +138,17 @@ class AllTiles:
     @classmethod
     def of(cls, folder: Path, tasks: int) -> AllTiles:
         """Read the tiles of all branches."""
-        every = [Tiles.load(folder, task) for task in range(tasks)]
-        lowest = np.concatenate([one.boxes for one in every])
+        every = [_kept_tiles(folder, task) for task in range(tasks)]
+        lowest = np.concatenate([one["boxes"] for one in every])
         dim = lowest.shape[1] // 2 - 1
         middles, order = 0.5 * (lowest[:, :dim] + lowest[:, dim : 2 * dim]), np.arange(len(lowest))
         apart(lambda: box_tree.arrange(middles, -np.log(lowest[:, -1]), order))
         boxes, _, starts = reach.stack_boxes(lowest[order], np.zeros(order.size))
-        counts = np.array([len(one.boxes) for one in every])
+        counts = np.array([len(one["boxes"]) for one in every])
         home = np.repeat(np.arange(tasks), counts)
         number = np.arange(home.size) - np.repeat(np.cumsum(counts) - counts, counts)
         kin, short, cosine = (
-            np.concatenate([getattr(one, name) for one in every])[order] for name in ("kin", "short", "cosine")
+            np.concatenate([one[name] for one in every])[order] for name in ("kin", "short", "cosine")
         )
         return cls(boxes, starts, home[order], number[order], kin, short, cosine)
 

@@ -43,7 +43,7 @@ class FolderUpdate:
         return {
             "new": changes.new, "removed": int(changes.removed.size), "moved": int(changes.moved.size),
             "other_parents_left_out": changes.other_parents, "without_place": len(self.without_place),
-            "first_moved": self.moved, "first_removed": self.removed,
+            "first_moved": self.moved, "first_removed": self.removed, "new_roots_left_out": changes.roots,
         }  # fmt: skip
 
 
@@ -55,10 +55,10 @@ def update_folder(
     if not dry_run:
         folder.require_construction("update")
     changes = compare(folder, Edges.of(sources), memory)
-    if not force and 2 * changes.removed.size > len(folder):
+    if not force and 2 * changes.removed.size > folder.n_present:
         raise InputError(
-            f"{changes.removed.size:,} of {len(folder):,} nodes of {str(folder.path)!r} are not in the new version: "
-            "give the whole new version, or --force if that is it"
+            f"{changes.removed.size:,} of {folder.n_present:,} nodes of {str(folder.path)!r} are not in the new "
+            "version: give the whole new version, or --force if that is it"
         )
     moved, removed = (folder.names(some[:shown]) for some in (changes.moved, changes.removed))
     lost: list[str] = []
@@ -71,9 +71,9 @@ def update_folder(
         lost += add_leaves(folder, *ordered, seed, threads).without_place
         known = {name: first + i for i, name in enumerate(ordered[0])}
         folder = ModelFolder(path)
-    if changes.removed.size or "removed" in folder.manifest:
-        save_array(path / _REMOVED, changes.removed)
-        record = {"file": _REMOVED, "nodes": int(changes.removed.size)}
+    if changes.absent.size or "removed" in folder.manifest:
+        save_array(path / _REMOVED, changes.absent)
+        record = {"file": _REMOVED, "nodes": int(changes.absent.size)}
         manifest = {name: value for name, value in folder.manifest.items() if name != "scores"}
         write_json(path / MANIFEST, manifest | {"removed": record})
     return FolderUpdate(changes, lost, moved, removed)

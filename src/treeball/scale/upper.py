@@ -30,12 +30,14 @@ class Upper:
     def part(self, model: str, served: bool) -> Part:
         """What a page of them tells of the rest."""
         folder, top = self.folder, int(self.places[0])
-        above: list[int] = []
-        while (up := folder.primary_parent(above[-1] if above else top)) >= 0:
-            above.append(up)
+        way = [top]
+        while (up := folder.primary_parent(way[-1])) >= 0:
+            way.append(up)
+        above = np.array(way[:0:-1], np.int64)
+        above = above[~folder.is_removed(above)]
         children = np.array([folder.primary_children(one).size for one in self.places.tolist()], np.int64)
         below = folder.count_below(self.places)
-        return Part(model, folder.n_present, folder.names(above[::-1]), children, below, served)
+        return Part(model, folder.n_present, folder.names(above), children, below, served)
 
 
 def upper_levels(
@@ -52,8 +54,8 @@ def upper_levels(
     asked_for: int | None = None
     if around is not None:
         top = folder.find(around)
-        if not folder.primary_children(top, 1).size and folder.primary_parent(top) >= 0:
-            top, asked_for = folder.primary_parent(top), top
+        if not folder.primary_children(top, 1).size and (parent := folder.parents(top)[:1]):
+            top, asked_for = parent[0], top
     places, parents = [top], [-1]
     done = 0
     while done < len(places) and len(places) < most:
