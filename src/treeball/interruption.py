@@ -16,7 +16,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-__all__ = ["answered", "interrupt", "is_interruption", "raises_interrupt", "take_ctrl_c"]
+__all__ = ["answered", "interrupt", "is_interruption", "is_pending", "raises_interrupt", "take_ctrl_c"]
 
 _LATER, _LOST = 0.005, 0.25  # seconds until it is raised after bookkeeping, and again where nobody answered
 _TENDER = ("llvmlite.binding", "numba.core.serialize")
@@ -39,6 +39,11 @@ def raises_interrupt(handler: Any) -> bool:
 def answered() -> None:
     """Ctrl-C has reached who ends the program, or who goes on because of it: it need not be raised again."""
     _reminder.forget()
+
+
+def is_pending() -> bool:
+    """Whether Ctrl-C has come and nobody has answered it: what fails then may fail because of it."""
+    return _reminder.is_wanted
 
 
 def is_interruption(error: BaseException | None) -> bool:

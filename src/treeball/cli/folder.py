@@ -61,6 +61,10 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
     trained = settings.objective == "ancestors" or settings.method == "softmax"
     taken = _TAKEN | {"epochs"} if trained else _TAKEN
     given = {name: value for name, value in vars_of(settings).items() if name not in taken}
+    if "epochs" in given:
+        raise InputError(
+            "--epochs goes with --method softmax or --objective ancestors: by auto a training has as many as suit it"
+        )
     if given:
         how = "whose training fixes it" if trained else "which is constructed"
         raise InputError(f"{' and '.join(sorted(given))} has no use in a model folder, {how}: leave it out")
@@ -83,7 +87,10 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         if field.name != "root" and getattr(reading, field.name) != getattr(ReadSettings(), field.name)
     ]
     if changed:
-        raise InputError(f"{' and '.join(changed)} has no use in a model folder: give columns named child and parent")
+        raise InputError(
+            f"{' and '.join(changed)} has no use in a model folder: leave it out; edges are read from the columns "
+            "child and parent, or the first two, within --memory"
+        )
     names = ("dim", "seed", "objective", "method", "epochs")
     chosen: dict[str, Any] = {name: value for name in names if (value := getattr(settings, name)) is not None}
     workers = {} if settings.threads is None else {"workers": settings.threads}
@@ -163,6 +170,8 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
             rows.append(
                 ("not kept", f"{count(manifest['trainings_not_kept'], 'training')} that ended worse than it began")
             )
+    if "removed" in manifest:
+        rows.append(("removed", f"{manifest['removed']['nodes']:,} of all these nodes"))
     if manifest.get("added"):
         rows.append(("added", f"{sum(one['rows'] for one in manifest['added']):,} nodes"))
     return rows

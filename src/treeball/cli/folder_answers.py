@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..words import count
 from .console import print_json, print_line, print_rows, print_table, say
 from .folder import rows_of
 from .serving import serve_until_ctrl_c
@@ -84,15 +85,18 @@ def evaluate_folder(
 
     def score(name: str) -> str:
         low, high = sampled["interval_95"][name]
-        return f"{record[name]:.4f}  ({low:.4f} to {high:.4f})"
+        return f"{record[name]:.4f}" + ("" if sample == 0 else f"  ({low:.4f} to {high:.4f})")
 
+    drawn = f"{sampled['nodes']:,} of {sampled['of']:,} nodes, each ranked among all, 95 % intervals"
+    if sample == 0:
+        drawn = f"no: all {sampled['nodes']:,} nodes that have parents"
     rows = [
         ("objective", f"{record['objective']} ({record['pairs']:,} pairs)"),
         ("MAP", score("map")),
         ("mean rank", f"{record['mean_rank']:.3f}"),
         ("hits@1", score("hits_at_1")),
         ("ill pairs", f"{record['ill_pairs']:,} of {record['pairs']:,}"),
-        ("sampled", f"{sampled['nodes']:,} of {sampled['of']:,} nodes, each ranked among all, 95 % intervals"),
+        ("sampled", drawn),
     ]
     if "map_of_several_parents" in record:
         rows.append(("several parents", f"MAP {record['map_of_several_parents']:.4f} of nodes that have them"))
@@ -136,21 +140,37 @@ def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, d
             f"among the ancestors of a node, all of which are near, distances of {str(path)!r} do not tell the "
             f"parent: add --from hierarchy"
         )
+    doubt = _doubt(folder) if source == "geometry" else ""
+    if doubt:
+        say(f"{doubt}: --from hierarchy knows them")
     for first in range(0, len(nodes), size):
         names = nodes[first : first + size]
         answer = _answer(folder, question, [folder.find(name) for name in names], source, depth)
         key = question.replace("-", "_")
         if json:
             who = {"node": names[0]} if size == 1 else {"a": names[0], "b": names[1]}
+            if question == "subtree":
+                answer, deep = answer
+                who |= {"depths": deep}
             print_json({**who, key: answer})
         elif isinstance(answer, bool):
             print_line(f"{names[0]} {'is an ancestor' if answer else 'is no ancestor'} of {names[1]}")
         elif question in ("parent", "common-ancestor"):
             print_rows(None, [(*names, ", ".join(answer) or "none")])
         else:
+            if question == "subtree":
+                answer = [f"{'  ' * level}{name}" for name, level in zip(*answer, strict=True)]
             for line in answer or ["none"]:
                 print_line(line)
     return 0
+
+
+def _doubt(folder: ModelFolder) -> str:
+    """Why the node that is nearest may not be the parent; empty unless pairs are known to be ill."""
+    ill = folder.manifest.get("scores", {}).get("ill_pairs", 0) or folder.manifest.get("borders", {}).get("left", 0)
+    if not ill:
+        return ""
+    return f"this model has {count(ill, 'ill pair')} among the nodes that were ranked, so the nearest may be no parent"
 
 
 def _answer(folder: ModelFolder, question: str, places: list[int], source: str, depth: int | None) -> Any:
@@ -159,6 +179,8 @@ def _answer(folder: ModelFolder, question: str, places: list[int], source: str, 
 
     place = places[0]
     if source == "geometry":
+        if not folder.parents(place):
+            return []
         return folder.names(nearest(folder, folder.vectors([place])[0], 1, (place,))[0])
     match question:
         case "parent" | "parents":
@@ -169,8 +191,7 @@ def _answer(folder: ModelFolder, question: str, places: list[int], source: str, 
             return folder.names(folder.ancestors(place))
         case "subtree":
             rows = subtree(folder, place, depth)
-            names = folder.names([one for one, _ in rows])
-            return [f"{'  ' * level}{name}" for name, (_, level) in zip(names, rows, strict=True)]
+            return folder.names([one for one, _ in rows]), [level for _, level in rows]
         case "is-ancestor":
             return place in folder.ancestors(places[1])
         case "common-ancestor":
@@ -203,9 +224,12 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
         raise InputError("a model folder takes one file of new leaves, with columns child and parent")
     done = insert_leaves(ModelFolder(path), edges, threads=threads)
     if json:
-        print_json({"added": done.added, "without_place": len(done.without_place), "rounds": done.rounds})
+        counts = {"without_place": len(done.without_place), "rounds": done.rounds, "rows_left_out": done.left_out}
+        print_json({"added": done.added, **counts})
     else:
         say(f"added {done.added:,} leaves to {path}")
+    if done.left_out:
+        say(f"{count(done.left_out, 'row')} without a child or a parent left out")
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
     return 0
@@ -217,9 +241,8 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
     from ..scale.folder import ModelFolder
     from ..scale.update import update_folder as update
 
-    done = update(
-        ModelFolder(path), sources, bytes_of("auto") // 4, dry_run=dry_run, force=force, threads=threads, shown=_SHOWN
-    )
+    folder = ModelFolder(path)
+    done = update(folder, sources, bytes_of("auto") // 4, dry_run=dry_run, force=force, threads=threads, shown=_SHOWN)
     changes = done.changes
     if json:
         print_json(done.to_dict())
@@ -247,6 +270,8 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
         )
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
+    if dry_run and folder.manifest["method"] != "construct":
+        say("warning: update refuses this folder, which was trained: fit the new version into a new one")
     say("nothing was written: this was a dry run" if dry_run else f"{path} is brought to the new version")
     return 0
 

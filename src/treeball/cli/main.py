@@ -15,7 +15,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
-from ..interruption import answered, is_interruption, take_ctrl_c
+from ..interruption import answered, is_interruption, is_pending, take_ctrl_c
 from ..words import printable, say
 from .align import align
 from .ask import ask
@@ -126,20 +126,21 @@ def run(arguments: list[str]) -> int:
         return _complain(str(error), error.exit_code)
     except MemoryError:
         return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interruption(error):
-            raise
-        answered()
-        _complain("interrupted", _INTERRUPTED)
-        # Workers may still be in compiled code, and the interpreter would wait for them.
-        sys.stdout.flush()
-        os._exit(_INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away (as `head` does); nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         return _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 1)
+    except (KeyboardInterrupt, Exception) as error:
+        # A library that is interrupted while it is imported may fail in another way.
+        if not (is_interruption(error) or is_pending()):
+            raise
+        answered()
+        _complain("interrupted", _INTERRUPTED)
+        # Workers may still be in compiled code, and the interpreter would wait for them.
+        sys.stdout.flush()
+        os._exit(_INTERRUPTED)
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -151,7 +151,7 @@ def _levels(
     parent: dict[str, str] = {}
     at: dict[str, int] = {}
     waiting = [i for i, name in enumerate(names) if name != above[i]]
-    edges = len(waiting)
+    edges = len({(names[i], above[i]) for i in waiting})
     for i in waiting:
         if places[i] >= 0 and names[i] not in level:
             level[names[i]], parent[names[i]], at[above[i]] = 0, above[i], int(places[i])

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import connection
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from ..errors import InputError, MissingExtraError, TreeballError
@@ -21,6 +26,32 @@ Task = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 _NEW_POOLS = 3
 # How often Ray gives a task to another worker when one dies.
 _RETRIES = 5
+
+
+def end_with_parent() -> None:
+    """Let a worker end when the process that started it does, however that ends, and leave Ctrl-C to that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, name="parent", daemon=True).start()
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Who is started inside never hears Ctrl-C, which is for this process alone; this one hears it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Workers:
@@ -74,14 +105,17 @@ class Workers:
         waiting = list(tasks)
         for attempt in range(_NEW_POOLS + 1):
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(min(self.count, len(waiting)), multiprocessing.get_context("spawn"))
+                self._pool = ProcessPoolExecutor(
+                    min(self.count, len(waiting)), multiprocessing.get_context("spawn"), end_with_parent
+                )
             running: dict[Future[dict[str, Any]], int] = {}
             ended = False
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * self.count:
                         # A pool that is broken takes none: it stays among those that wait.
-                        running[self._pool.submit(work, str(self.folder), waiting[0], settings)] = waiting[0]
+                        with _without_ctrl_c():
+                            running[self._pool.submit(work, str(self.folder), waiting[0], settings)] = waiting[0]
                         waiting.pop(0)
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:

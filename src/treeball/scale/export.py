@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..geometry.coordinates import column_names, to_kind
 from ..geometry.spaces import BALL
 from ..io.atomic import atomic_write
-from ..types import Coordinates
+from ..types import Coordinates, Ints
 from .folder import ModelFolder
 from .layout import GROUP, damaged
 
@@ -40,6 +40,8 @@ def export_folder(
                 keep[0] = False
             if not keep.all():
                 table = table.filter(pa.array(keep))
+            if folder.removed.size:
+                table = _with_parents_there(folder, table, np.flatnonzero(keep) + folder.cuts[number])
             vectors = np.asarray(table["vector"].combine_chunks().flatten()).reshape(-1, folder.dim)
             values, kind = to_kind(vectors, BALL, coordinates)
             if ending == ".parquet":
@@ -60,3 +62,16 @@ def export_folder(
         assert writer is not None
         writer.close()
     return written
+
+
+def _with_parents_there(folder: ModelFolder, table: pa.Table, places: Ints) -> pa.Table:
+    """The rows of some nodes, with the next node above in the place of a parent that was removed."""
+    above = folder.primary_parents(places)
+    rows = np.flatnonzero((above >= 0) & folder.is_removed(np.maximum(above, 0)))
+    if not rows.size:
+        return table
+    names = table["parent"].to_pylist()
+    for row in rows.tolist():
+        names[row] = next(iter(folder.names(folder.parents(int(places[row]))[:1])), None)
+    at = table.schema.get_field_index("parent")
+    return table.set_column(at, "parent", pa.array(names, pa.string()))

@@ -20,7 +20,7 @@ from .choice import choose
 from .engines import Workers
 from .evaluate import evaluate_folder
 from .folder import ModelFolder
-from .layout import FORMAT, MANIFEST, read_json, save_array, write_json
+from .layout import ADDED, FORMAT, MANIFEST, read_json, save_array, write_json
 from .settings import Placing, ScaleSettings
 from .shard import boxes_path, is_done, remove_shards, shard_path
 from .source import Edges
@@ -43,7 +43,7 @@ def fit_folder(
     edges = Edges.of(sources)
     key = settings.key(edges.fingerprint())
     _require_ours(folder)
-    kept = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
+    kept = _kept(folder)
     if kept and kept.get("key") != key:
         raise InputError(
             f"{str(folder)!r} holds a model of other edges or settings: give another folder, or remove that one first"
@@ -72,6 +72,20 @@ def fit_folder(
             manifest["scores"] = evaluate_folder(made, made.objective, seed=settings.seed).to_dict()
     write_json(folder / MANIFEST, manifest)
     return manifest
+
+
+def _kept(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder that is there already; empty where it is lost and can be made again."""
+    path = folder / MANIFEST
+    try:
+        return read_json(path) if path.is_file() else {}
+    except InputError:
+        if any((folder / "index").glob(f"{ADDED}-*")):
+            raise InputError(
+                f"{str(path)!r} is damaged, which knew what was added to the folder: take it from a copy, or remove "
+                "the folder and fit all edges"
+            ) from None
+        return {}
 
 
 def _is_whole(folder: Path, manifest: dict[str, Any]) -> bool:

@@ -273,13 +273,17 @@ class ModelFolder:
         return found
 
     def parents(self, place: int) -> list[int]:
-        """All parents, the primary one first; an added root is none, and who was removed."""
+        """All parents, the primary one first; an added root is none, and for who was removed those above it stand."""
         child, parent = self.others
         # By numbers of another type the whole array would be made one of these.
         low, high = np.searchsorted(child, np.array((place, place + 1), child.dtype))
         found = np.array([self.primary_parent(place), *parent[low:high].tolist()], np.int64)
-        there = found >= int(self.has_virtual_root)
-        return [int(one) for one in found[there & ~self.is_removed(found)]]
+        found = found[found >= int(self.has_virtual_root)]
+        gone = self.is_removed(found)
+        if not gone.any():
+            return [int(one) for one in found]
+        parts = (self.parents(int(one)) if is_gone else [int(one)] for one, is_gone in zip(found, gone, strict=True))
+        return list(dict.fromkeys(one for part in parts for one in part))
 
     def primary_children(self, place: int, most: int | None = None) -> Ints:
         """The first children of which a node is the primary parent, int64 (k,), the tallest first."""
@@ -287,7 +291,11 @@ class ModelFolder:
         own = flat_tree.children_at(place, self.shape.size, more) if place < self.n_built else np.empty(0, np.int32)
         low, high = np.searchsorted(self._added_by_parent[0], (place, place + 1))
         found = np.concatenate([own.astype(np.int64), self._added_by_parent[1][low:high]])
-        return found[~self.is_removed(found)][:most]
+        gone = self.is_removed(found)
+        if gone.any():  # who hung below these hangs here now
+            inner = found[gone & ((found >= self.n_built) | (self.shape.size[np.minimum(found, self.n_built - 1)] > 1))]
+            found = np.concatenate([found[~gone], *(self.primary_children(one, most) for one in inner.tolist())])
+        return found[:most]
 
     def children(self, place: int) -> Ints:
         """All children, int64 (k,), those by a primary parent first."""

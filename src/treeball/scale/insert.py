@@ -8,7 +8,7 @@ at once, so that the shards are read a few times and not for every attempt.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,20 +37,25 @@ _MEETINGS = 1 << 25
 
 @dataclass(frozen=True)
 class Inserted:
-    """What was added: how many leaves, and the names of those that found no free place, which have the last tried."""
+    """What was added: how many leaves, and the names of those that found no free place, which have the last tried.
+
+    `left_out` are rows that name no child or no parent.
+    """
 
     added: int
     without_place: list[str]
     rounds: int
+    left_out: int = 0
 
 
 def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int = 0) -> Inserted:
     """Add the leaves of a file of edges child, parent; parents are nodes of the folder."""
     folder.require_construction("insert")
-    names, parent_names = _read(source, folder)
+    names, parent_names, left_out = _read(source, folder)
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))
-    return add_leaves(folder, *by_parent(names, parent_names, known), seed, threads)
+    done = add_leaves(folder, *by_parent(names, parent_names, known), seed, threads)
+    return replace(done, left_out=left_out)
 
 
 def by_parent(names: list[str], parent_names: list[str], known: Mapping[str, int]) -> tuple[list[str], list[str], Ints]:
@@ -85,7 +90,7 @@ def add_leaves(
     return Inserted(len(names), [names[i] for i in np.flatnonzero(~has).tolist()], rounds)
 
 
-def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
+def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str], int]:
     edges = Edges.of((source,))
     base = connect(1 << 30, folder.path / "work" / "spill", 1)
     try:
@@ -94,7 +99,9 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
     finally:
         base.close()
     read = (zip(piece["child"].to_pylist(), piece["parent"].to_pylist(), strict=True) for piece in pieces)
-    rows = list(dict.fromkeys(row for piece in read for row in piece if row[0] is not None and row[1] is not None))
+    every = [row for piece in read for row in piece]
+    whole = [row for row in every if row[0] is not None and row[1] is not None]
+    rows = list(dict.fromkeys(whole))
     names = [row[0] for row in rows]
     if not rows:
         raise InputError(f"{source!r} holds no edge: give new leaves as child and parent")
@@ -105,7 +112,7 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str]]:
     there = np.flatnonzero(folder.places_of(names) >= 0)
     if there.size:
         raise InputError(f"{names[there[0]]!r} is a node of {str(folder.path)!r} already: give new leaves only")
-    return names, [row[1] for row in rows]
+    return names, [row[1] for row in rows], len(every) - len(whole)
 
 
 def ways_blocked(

@@ -39,17 +39,18 @@ def common_ancestors(folder: ModelFolder, a: int, b: int) -> list[int]:
 
 
 def path_between(folder: ModelFolder, a: int, b: int) -> list[int]:
-    """Nodes from one to the other, up by primary parents and down again."""
+    """Nodes from one to the other, up by primary parents and down again; none where only an added root joins them."""
 
     def up(place: int) -> list[int]:
         way = [place]
-        while (place := folder.primary_parent(place)) >= 0:
-            way.append(place)
+        while above := folder.parents(way[-1])[:1]:
+            way += above
         return way
 
     first, second = up(a), up(b)
+    if first[-1] != second[-1]:
+        return []
     while len(first) > 1 and len(second) > 1 and first[-2] == second[-2]:
         first.pop()
         second.pop()
-    way = first + second[-2::-1]
-    return [one for one in way if not (one == 0 and folder.has_virtual_root)]
+    return first + second[-2::-1]

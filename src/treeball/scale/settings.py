@@ -56,7 +56,10 @@ class ScaleSettings:
             raise InputError("for the objective ancestors a model folder is trained: leave out --method construct")
         if self.epochs and self.placing == "construct":
             raise InputError("--epochs goes with --method softmax or --objective ancestors, which train")
-        bytes_of(self.memory)
+        try:
+            bytes_of(self.memory)
+        except InputError as error:
+            raise InputError(str(error).replace("max_memory=", "--memory ")) from None
 
     @property
     def placing(self) -> Placing:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -18,6 +21,8 @@ from ..errors import InputError, MissingExtraError
 __all__ = ["Columns", "Edges", "connect", "is_pattern"]
 
 _PIECE = 1 << 20
+# Lines in which it is looked for the one that is uneven.
+_LOOKED_AT = 10_000_000
 _CHILD, _PARENT = ("child", "id", "node", "source"), ("parent", "parent_id", "target")
 # What DuckDB calls the first columns of a file without a header.
 _NUMBERED, _NO_HEADER = ("column0", "column1"), "no header: the first column is child, the second is parent"
@@ -75,6 +80,8 @@ class Edges:
                 raise InputError(f"there is no file {source!r}; give Parquet or CSV files, such as 'edges/*.parquet'")
             files += found
         for file in files:
+            if os.path.isdir(file):
+                raise InputError(f"{file!r} is a folder: give the files in it, as in '{file.rstrip('/')}/*.parquet'")
             if _ending(file) not in _READERS:
                 raise InputError(f"{file!r} is neither Parquet nor CSV: a model folder is made of such files only")
         if len({_READERS[_ending(file)] for file in files}) > 1:
@@ -131,6 +138,8 @@ class Edges:
             f"{_name_of(column, kinds[column], csv, column in bare)} AS {role}"
             for column, role in ((child, "child"), (parent, "parent"))
         )
+        if csv:
+            said += "; without blanks around names"
         return Columns(f"SELECT {', '.join(names)} FROM {table}", said)
 
     def pieces(self, base: Any, select: str) -> Iterator[pa.RecordBatch]:
@@ -240,11 +249,39 @@ def _first_line(error: Exception) -> str:
 
 
 def _unreadable(what: str, error: Exception, remedy: str) -> str:
-    """Why files cannot be read, in a sentence."""
-    text = str(error).lower()
-    if "utf-8" in text or "unicode" in text:
-        return f"{what} is no UTF-8 text: convert it, as with  iconv -f latin1 -t utf-8"
-    return f"{what} cannot be read: {_first_line(error)}; {remedy}"
+    """Why files cannot be read, in a sentence; what DuckDB says of the place is kept."""
+    text = str(error)
+    named = re.search(r'sniffing file "([^"]+)"', text) or re.search(r"^ *file = (.+)$", text, re.MULTILINE)
+    if named:
+        what = repr(named[1].strip())
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    where = f"line {int(line[1]):,} of {what}" if line else what
+    if re.search(r"not utf-8 encoded|invalid unicode", text, re.IGNORECASE):
+        return f"{where} is no UTF-8 text: convert it, as with  iconv -f latin1 -t utf-8"
+    if named and "sniffing" in text:
+        uneven = _uneven(named[1])
+        where = f"line {uneven:,} of {what}" if uneven else what
+        return f"{where} has more or fewer columns than the first, or a quote that is not closed; {remedy}"
+    wanted = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if wanted:
+        which = "more" if int(wanted[2]) > int(wanted[1]) else "fewer"
+        return f"{where} has {which} columns than the others, which have {wanted[1]}; {remedy}"
+    return f"{where} cannot be read: {_first_line(error)}; {remedy}"
+
+
+def _uneven(file: str) -> int:
+    """The first line with another number of columns than the first line has; 0 where none is known."""
+    try:
+        with (gzip.open if file.endswith(".gz") else open)(file, "rt", encoding="utf-8", errors="replace") as lines:
+            first = lines.readline()
+            separator = max(",;\t|", key=first.count)
+            columns = first.count(separator)
+            for number, text in enumerate(islice(lines, _LOOKED_AT), 2):
+                if text.count(separator) != columns and '"' not in text and text.strip():
+                    return number
+    except OSError:
+        pass
+    return 0
 
 
 def _remote(source: str) -> list[str]:
