@@ -19,7 +19,8 @@ def serve(
 ) -> int:
     """Answer questions to a model over HTTP, with JSON, until Ctrl-C: neighbours, distances, relatives, vectors.
 
-    GET /openapi.json describes what can be asked, and / is the page of treeball view.
+    GET /openapi.json describes what can be asked, and / is the page of treeball view. A model folder answers fewer
+    questions, one at a time: see docs/scale.md.
 
     Parameters
     ----------
