@@ -56,9 +56,9 @@ class FolderSettings:
 def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadSettings) -> Any:
     """Settings of `treeball.scale` made of those of the command; what it has no use for is refused."""
     from ..io.readers.settings import ReadSettings
-    from ..scale.settings import FolderMethod, ScaleSettings
+    from ..scale.settings import FolderMethod, ScaleSettings, is_trained
 
-    trained = settings.objective == "ancestors" or settings.method == "softmax"
+    trained = settings.objective == "ancestors" or is_trained(settings.method)
     taken = _TAKEN | {"epochs"} if trained else _TAKEN
     given = {name: value for name, value in vars_of(settings).items() if name not in taken}
     if "epochs" in given:
@@ -161,9 +161,9 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("verified", f"{manifest['ill_in_branches']:,} ill of {manifest['verified']:,} nodes ranked in their branches"),
         ("largest radius", f"{manifest['largest_radius']:.2f}"),
     ]
-    if manifest["method"] == "construct":
+    if "map_in_branches" not in manifest:
         rows.insert(-1, ("borders", borders_row(manifest.get("borders"))))
-    if "map_in_branches" in manifest:
+    else:
         now, before = manifest["map_in_branches"], manifest["map_before_training"]
         rows.append(("in branches", f"MAP {now:.4f} of these nodes, {before:.4f} before the training"))
         if manifest["trainings_not_kept"]:
@@ -179,7 +179,7 @@ def rows_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _plan_of(manifest: dict[str, Any], plan: dict[str, Any]) -> str:
     """How the nodes got their places, in a line."""
-    if manifest["method"] == "construct":
+    if "stand_ins" not in plan:
         return f"edges to {plan['longest']:.3g}, growth {plan['growth']:.4g}, radius {plan['budget']:g}"
     return (
         f"{manifest['trunk']:,} nodes of the trunk and {plan['stand_ins']:,} stand-ins in {plan['epochs_of_trunk']:,} "

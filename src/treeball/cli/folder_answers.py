@@ -270,7 +270,7 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
         )
     if done.without_place:
         say(f"{len(done.without_place):,} found no free place, such as {done.without_place[0]}")
-    if dry_run and folder.manifest["method"] != "construct":
+    if dry_run and folder.is_trained:
         say("warning: update refuses this folder, which was trained: fit the new version into a new one")
     say("nothing was written: this was a dry run" if dry_run else f"{path} is brought to the new version")
     return 0

@@ -9,7 +9,7 @@ training has to be asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -39,11 +39,12 @@ def choose(making: Making) -> Placing:
     if not path.is_file():
         write_json(path, _compared(making))
     chosen = read_json(path)
-    for how in ("construct", "softmax"):
-        if how != chosen["method"]:
+    better: Placing = chosen["method"]
+    for how in get_args(Placing):
+        if how != better:
             making.remove(how)
-    making.tell(f"auto: {chosen['why']}: {chosen['method']} it is")
-    return "softmax" if chosen["method"] == "softmax" else "construct"
+    making.tell(f"auto: {chosen['why']}: {better} it is")
+    return better
 
 
 def _compared(making: Making) -> dict[str, Any]:

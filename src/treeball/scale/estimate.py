@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..io.memory import bytes_of
 from ..workers import thread_count
 from .anchors import room_for_anchors
-from .settings import ScaleSettings
+from .settings import ScaleSettings, is_trained
 from .source import Edges, connect
 from .trained_branch import training_of
 
@@ -74,7 +74,7 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     a_node = 8 * settings.dim + _NAME_BYTES + 24
     branch_memory = _PROGRAM + _BRANCH_BYTES * branch
     training, borders = 0.0, _BORDERS_US
-    if settings.placing == "softmax":
+    if is_trained(settings.placing):
         together = room_for_anchors(max(rows, 1), settings.branch_nodes)
         in_one_piece = branch + together if together < rows else branch
         branch_memory = _PROGRAM + (_TRAINED_BYTES + _TRAINED_BYTES_A_COORDINATE * settings.dim) * in_one_piece

@@ -21,7 +21,7 @@ from .engines import Workers
 from .evaluate import evaluate_folder
 from .folder import ModelFolder
 from .layout import ADDED, FORMAT, MANIFEST, read_json, save_array, write_json
-from .settings import Placing, ScaleSettings
+from .settings import Placing, ScaleSettings, is_trained
 from .shard import boxes_path, is_done, remove_shards, shard_path
 from .source import Edges
 from .stages import Stages
@@ -100,7 +100,7 @@ def _is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
     tasks = range(len(manifest["cuts"]) - 1)
     return (
         not damaged
-        and (how != "construct" or "borders" in manifest)
+        and (is_trained(how) or "borders" in manifest)
         and all(is_done(folder, task, how, manifest["key"]) for task in tasks)
     )
 
@@ -142,7 +142,7 @@ class Making:
             self._records[how] = self.some(how, tasks)
         manifest = self._manifest(how)
         # Where nodes were trained, no place is free for those that a stranger is next to.
-        if how == "construct" and not self._borders:
+        if not (is_trained(how) or self._borders):
             began = time.monotonic()
             records, threads = self._records[how], thread_count(self.settings.workers)
             stage = BorderStage(self.folder, manifest, self._for_tasks(how), records, self.workers, threads, self.tell)
@@ -150,7 +150,7 @@ class Making:
             if len(tasks) > 1:
                 self.tell(f"{borders_sentence(self._borders)}; {time.monotonic() - began:.1f} seconds")
             manifest = self._manifest(how)
-        return manifest | ({"borders": self._borders} if how == "construct" else {})
+        return manifest | ({} if is_trained(how) else {"borders": self._borders})
 
     def some(self, how: Placing, tasks: list[int]) -> list[dict[str, Any]]:
         """Records of some branches, which are made where they have not been."""

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..types import Floats, Ints, Mask
 from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, damaged, read_json
 from .names import NameIndex, hashes_of, matches
+from .settings import is_trained
 from .trunk import Shape
 
 __all__ = ["ModelFolder", "refuse_folder"]
@@ -77,9 +78,14 @@ class ModelFolder:
         """What its nodes are near to."""
         return "ancestors" if self.manifest["objective"] == "ancestors" else "parents"
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether its nodes were trained: there is no room left for others then."""
+        return is_trained(self.manifest["method"])
+
     def require_construction(self, what: str) -> None:
         """Refuse what places nodes where a construction has left room for them, where nodes were trained."""
-        if self.manifest["method"] != "construct":
+        if self.is_trained:
             raise InputError(
                 f"{str(self.path)!r} is a model folder that was trained, for the objective {self.objective}, and "
                 f"{what} takes constructed ones: fit the edges anew with the new ones"

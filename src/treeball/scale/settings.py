@@ -13,12 +13,17 @@ from ..io.memory import bytes_of
 from .engines import Engine
 from .layout import FORMAT
 
-__all__ = ["BRANCH_NODES", "FolderMethod", "Placing", "ScaleSettings"]
+__all__ = ["BRANCH_NODES", "FolderMethod", "Placing", "ScaleSettings", "is_trained"]
 
 Placing = Literal["construct", "softmax"]
 """How nodes get their places: constructed, or trained."""
 FolderMethod = Literal["auto", "construct", "softmax"]
 BRANCH_NODES = 1 << 18
+
+
+def is_trained(how: str | None) -> bool:
+    """Whether nodes that get their places so are trained, and not constructed."""
+    return how == "softmax"
 
 
 @dataclass(frozen=True)

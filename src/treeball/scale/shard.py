@@ -19,7 +19,7 @@ from .layout import BLOCK, GROUP, array, read_json, save_array, sha256_of, write
 from .lengths import FolderPlan
 from .naming import names_between
 from .second_parents import move_between_parents
-from .settings import Placing
+from .settings import Placing, is_trained
 from .trunk import Shape, Trunk
 
 __all__ = [
@@ -80,7 +80,7 @@ def make_shard(folder: str, task: int, settings: dict[str, Any]) -> dict[str, An
     home, how = Path(folder), settings["how"]
     if is_done(home, task, how, settings["key"]):
         return read_json(record_path(home, task, how)) | {"kept": True}
-    if how == "softmax":
+    if is_trained(how):
         from .trained_branch import trained_branch
 
         return _write(home, task, settings, *trained_branch(home, task, settings))

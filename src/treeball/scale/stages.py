@@ -23,7 +23,7 @@ from .intake import take_in
 from .layout import read_json, save_array, write_json
 from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
-from .settings import Placing, ScaleSettings
+from .settings import Placing, ScaleSettings, is_trained
 from .source import Edges
 from .topology import lay_out
 from .trained_branch import train_anchors
@@ -48,7 +48,7 @@ class Stages:
 
     def planned(self, how: Placing) -> dict[str, Any]:
         """All that the branches have to know to be placed."""
-        if how == "softmax":
+        if is_trained(how):
             return self._once("anchors", self._anchors)
         several = self.laid["other_edges"] > 0
         self._once("fans", lambda: self._fans(several))
