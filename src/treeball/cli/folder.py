@@ -55,7 +55,6 @@ class FolderSettings:
 
 def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadSettings) -> Any:
     """Settings of `treeball.scale` made of those of the command; what it has no use for is refused."""
-    from ..io.readers.settings import ReadSettings
     from ..scale.settings import FolderMethod, ScaleSettings, is_trained
 
     trained = settings.objective == "ancestors" or is_trained(settings.method)
@@ -81,11 +80,7 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         raise InputError("--epochs is 0: give at least 1")
     if settings.dim == "auto":
         raise InputError("a model folder needs a number for --dim: 10 is the default")
-    changed = [
-        field.name
-        for field in fields(ReadSettings)
-        if field.name != "root" and getattr(reading, field.name) != getattr(ReadSettings(), field.name)
-    ]
+    changed = [name for name in set_of(reading) if name != "root"]
     if changed:
         raise InputError(
             f"{' and '.join(changed)} has no use in a model folder: leave it out; edges are read from the columns "
@@ -95,6 +90,12 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
     chosen: dict[str, Any] = {name: value for name in names if (value := getattr(settings, name)) is not None}
     workers = {} if settings.threads is None else {"workers": settings.threads}
     return ScaleSettings(**chosen, **(workers | folder.given()), root=reading.root)
+
+
+def set_of(reading: ReadSettings) -> list[str]:
+    """Names of the options of the readers that were set."""
+    plain = type(reading)()
+    return [field.name for field in fields(reading) if getattr(reading, field.name) != getattr(plain, field.name)]
 
 
 def vars_of(settings: FitSettings) -> dict[str, Any]:
@@ -108,6 +109,7 @@ def fit_folder(
 ) -> int:  # fmt: skip
     """Make a model folder."""
     from ..scale.fit import fit_folder as make
+    from ..scale.layout import without_files
 
     chosen = scale_settings(folder, settings, reading)
     if output is None:
@@ -116,7 +118,7 @@ def fit_folder(
     repairs = f"{_repairs_of(manifest)}; see repairs.parquet" if manifest["repairs"] else "no repairs"
     say(f"{count(manifest['nodes'], 'node')}, {count(manifest['edges'], 'edge')}; {repairs}")
     if json:
-        print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
+        print_json(without_files(manifest))
     else:
         print_table(rows_of(manifest), str(output))
     say(f"saved {output}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..words import count
 from .console import print_json, print_line, print_rows, print_table, say
-from .folder import rows_of
+from .folder import rows_of, set_of
 from .serving import serve_until_ctrl_c
 
 if TYPE_CHECKING:
@@ -31,24 +31,17 @@ def refuse_options(**given: Any) -> None:
 
 def refuse_reading(reading: ReadSettings) -> None:
     """Refuse options of the readers, by which edges for a model folder are not read."""
-    from ..io.readers.settings import ReadSettings
-
-    refuse_options(
-        **{
-            field.name: True
-            for field in fields(ReadSettings)
-            if getattr(reading, field.name) != getattr(ReadSettings(), field.name)
-        }
-    )
+    refuse_options(**dict.fromkeys(set_of(reading), True))
 
 
 def info_folder(path: Path, json: bool) -> int:
     """The manifest."""
     from ..scale.folder import ModelFolder
+    from ..scale.layout import without_files
 
     manifest = ModelFolder(path).manifest
     if json:
-        print_json({name: value for name, value in manifest.items() if name not in ("cuts", "shards")})
+        print_json(without_files(manifest))
     else:
         print_table(rows_of(manifest), str(path))
     return 0

@@ -25,6 +25,7 @@ __all__ = [
     "read_json",
     "save_array",
     "sha256_of",
+    "without_files",
     "write_json",
 ]
 
@@ -57,6 +58,11 @@ def array(path: Path) -> Any:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
         raise damaged(path) from None
+
+
+def without_files(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a manifest says for a person: all but the lists of cuts and files."""
+    return {name: value for name, value in manifest.items() if name not in ("cuts", "shards", "arrays")}
 
 
 def save_array(path: Path, values: Any) -> None:

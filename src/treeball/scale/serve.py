@@ -18,6 +18,7 @@ from starlette.routing import Route
 from ..errors import InputError
 from ..geometry import poincare
 from ..web.answers import html_response
+from .layout import without_files
 from .nearest import nearest
 from .pages import Pages
 
@@ -62,7 +63,7 @@ def application(pages: Pages, max_k: int = 1000) -> Starlette:
         return answer
 
     def info(_: Request) -> dict[str, Any]:
-        return {name: value for name, value in folder.manifest.items() if name not in ("cuts", "shards", "added")}
+        return {name: value for name, value in without_files(folder.manifest).items() if name != "added"}
 
     def distance(request: Request) -> dict[str, Any]:
         ends = {which: request.query_params.get(which) for which in ("a", "b")}
