@@ -1,4 +1,4 @@
-"""Transitive closures: recognised when the pairs are exactly one, and reduced to the pairs that generate it."""
+"""Pairs that others imply: in a transitive closure, and in any acyclic relation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.cpu.ancestry import implied_edges
+from ...hierarchy import Hierarchy
 from ...types import Codes
 
 _CHUNK = 4_000_000
@@ -67,3 +69,20 @@ def check_closure(n: int, child: Codes, parent: Codes) -> ClosureCheck | None:
             return None
         first = last
     return ClosureCheck(implied, int(missing.size))
+
+
+def implied_by_others(n: int, child: Codes, parent: Codes) -> NDArray[np.bool_]:
+    """True (m,) for the pairs that a longer path of others implies; the pairs have no cycle and no repeats."""
+    is_root = np.ones(n, bool)
+    is_root[child] = False
+    tops = np.flatnonzero(is_root).astype(np.int32)
+    # One node above all roots makes a hierarchy of them; its edges come last and imply nothing below it.
+    whole = Hierarchy.from_codes(
+        range(n + 1), np.concatenate((child, tops)), np.concatenate((parent, np.full(tops.size, n, np.int32)))
+    )
+    implied = implied_edges(whole.topological_order, whole.parent_ptr, whole.parent_idx, whole.level)
+    order = np.argsort(np.concatenate((child, tops)), kind="stable")
+    found = np.zeros(child.size, bool)
+    found_at = order[implied]
+    found[found_at[found_at < child.size]] = True
+    return found

@@ -63,7 +63,7 @@ class ReadSettings:
     root
         Name of the virtual root, which joins several roots.
     reduce
-        Remove edges that others imply; 'auto' does so for an exact transitive closure only.
+        Remove edges that others imply; 'auto' does so in exact closures and where definitions add parents.
     part
         Which part of a WordNet folder to read.
     relation

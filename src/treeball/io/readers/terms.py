@@ -5,13 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from ...errors import InputError
 from ...hierarchy.read_report import listed
 from ...words import count
+from .genera import Genera, parents_by_definition
 from .hints import setting
 from .relation import MISSING, Relation, RelationBuilder
 from .settings import ReadSettings
 
 _KINDS_SHOWN = 5
+_OWL = "http://www.w3.org/2002/07/owl#"
+_UNIVERSAL = frozenset(prefix + name for prefix in ("owl:", _OWL) for name in ("Thing", "Nothing"))
+"""Classes of everything and of nothing: every term is below the first, and a hierarchy has neither as a node."""
+_PART_OF = frozenset(["bfo_0000050", "bfo:0000050", "part_of", "partof", "is_part_of", "ispartof"])
+
+_Edge = tuple[str, str, int | None]
+"""Child, parent, and the line that states it, if known."""
+
+
+def is_part_of(relation: str) -> bool:
+    """Whether a relation, given by IRI, CURIE or name, says that one thing is a part of another."""
+    name = local_name(relation).lower().removeprefix("undefined_")
+    return name in _PART_OF or name.rpartition(":")[2] in _PART_OF
+
+
+def local_name(iri: str) -> str:
+    """Last step of an IRI: ``http://e.org/x#part_of`` -> ``part_of``."""
+    return iri.rstrip("/#").replace("#", "/").rpartition("/")[2] or iri
 
 
 class Terms:
@@ -21,11 +41,11 @@ class Terms:
         self.settings = settings
         self.declared: dict[str, None] = {}
         self.obsolete: set[str] = set()
-        self.parents: list[tuple[str, str, int | None]] = []
+        self.parents: list[_Edge] = []
         self.genera: dict[str, list[str]] = {}
         self.relations: Counter[str] = Counter()
         """Relations between terms that make no edge, by kind."""
-        self.parts: list[tuple[str, str, int | None]] = []
+        self.parts: list[_Edge] = []
         self.tagged = False
         """Whether any label has a language."""
         self._labels: dict[str, tuple[int, str]] = {}
@@ -41,7 +61,7 @@ class Terms:
         self.parts.append((child, whole, line))
 
     def genus(self, term: str, genus: str) -> None:
-        """``term`` is defined as a ``genus`` with something more: a parent for want of any other."""
+        """``term`` is defined as a ``genus`` with something more, so the genus is a parent."""
         self.genera.setdefault(term, []).append(genus)
 
     def label(self, term: str, text: str, language: str = "", rank: int = 0) -> None:
@@ -74,9 +94,13 @@ class Terms:
             return 0
         return 1 if given == "en" or given.startswith("en-") else 3 if given else 2
 
-    def finish(self, format: str, is_table: bool) -> Relation:
-        """The relation: obsolete terms and what hangs on them left out, everything left out counted in its notes."""
+    def finish(self, format: str, label: str, is_table: bool) -> Relation:
+        """The relation: obsolete terms and what hangs on them left out, everything left out counted in its notes.
+
+        A flat list is refused; ``label`` is what the message calls the input.
+        """
         by_other_id = self._resolve_alternatives()
+        universal = self._leave_out_universal()
         builder = RelationBuilder()
         for term in self.declared:
             if term not in self.obsolete:
@@ -86,12 +110,14 @@ class Terms:
             pairs = {edge[:2] for edge in stated}  # what is both below and part of another is so once
             stated = stated + [edge for edge in self.parts if edge[:2] not in pairs]
         kept = [edge for edge in stated if self.obsolete.isdisjoint(edge[:2])]
-        for child, parent, line in kept:
+        lost = len(stated) - len(kept)
+        genera = self._genera()
+        kept = [edge for edge in kept if edge[:2] not in genera.redundant]
+        for child, parent, line in [*kept, *((*pair, None) for pair in genera.added)]:
             builder.edge(builder.node(child), builder.node(parent), line=line or 0)
-        placed = {child for child, parent, _ in kept if child != parent}
-        kinds = {child for child, parent, _ in self.parents if child != parent and parent not in self.obsolete}
-        by_genus = self._hang_below_genera(builder, kinds)
-        placed |= kinds
+        placed = {child for child, parent, _ in kept if child != parent} | {child for child, _ in genera.added}
+        if not placed:
+            self._refuse_flat_list(label)
         for term in self.declared:
             if term not in placed and term not in self.obsolete:
                 builder.edge(builder.node(term), MISSING, line=0)
@@ -104,10 +130,38 @@ class Terms:
             [text for text in self._synonyms.get(name, ()) if text != label]
             for name, label in zip(known, found, strict=True)
         ]
-        relation.notes.extend(self._notes(len(stated) - len(kept), by_genus, known))
+        relation.notes.extend(self._notes(lost, genera, known))
+        if universal:
+            passed_over = f"{count(universal, 'relation')} to owl:Thing or owl:Nothing passed over"
+            relation.notes.append(f"{passed_over}: neither is a node")
         if by_other_id:
             relation.notes.append(f"{count(by_other_id, 'reference')} by an alternative id taken for the term itself")
         return relation
+
+    def _leave_out_universal(self) -> int:
+        """Drop owl:Thing and owl:Nothing, and all that relates to them; -> how many relations to them were stated."""
+        for name in _UNIVERSAL:
+            self.declared.pop(name, None)
+        before = len(self.parents) + len(self.parts)
+        self.parents = [edge for edge in self.parents if _UNIVERSAL.isdisjoint(edge[:2])]
+        self.parts = [edge for edge in self.parts if _UNIVERSAL.isdisjoint(edge[:2])]
+        self.genera = {
+            term: [one for one in genera if one not in _UNIVERSAL]
+            for term, genera in self.genera.items()
+            if term not in _UNIVERSAL
+        }
+        return before - len(self.parents) - len(self.parts)
+
+    def _refuse_flat_list(self, label: str) -> None:
+        """Raise InputError: joined under one root, the terms would be a star that nobody stated."""
+        number = count(len(self.declared.keys() - self.obsolete), "term")
+        remedy = "give the file that states what is below what"
+        if self.parts and not self.settings.part_of:
+            remedy = f"{setting('part_of', 'true')} follows its {count(len(self.parts), 'part_of relation')}"
+        raise InputError(
+            f"{label} is a flat list of {number}: none is below another, by is_a, rdfs:subClassOf or skos:broader; "
+            f"{remedy}"
+        )
 
     def _resolve_alternatives(self) -> int:
         """Let relations name terms by their own ids; -> how many named one by another."""
@@ -119,24 +173,18 @@ class Terms:
         self.genera = {term: [self._meant(one) for one in genera] for term, genera in self.genera.items()}
         return sum(old != new for old, new in zip(before, [*self.parents, *self.parts], strict=True))
 
-    def _hang_below_genera(self, builder: RelationBuilder, placed: set[str]) -> int:
-        """Edges to their genera from terms stated to be kinds of nothing, which then are ``placed``; -> how many."""
-        number = 0
-        for term, genera in self.genera.items():
-            usable = [one for one in dict.fromkeys(genera) if one not in self.obsolete and one != term]
-            if usable and term not in placed and term not in self.obsolete:
-                number += 1
-                placed.add(term)
-                for genus in usable:
-                    builder.edge(builder.node(term), builder.node(genus), line=0)
-        return number
+    def _genera(self) -> Genera:
+        """What the definitions add, of terms that are not obsolete; part_of edges take no part in it."""
+        stated = [edge[:2] for edge in self.parents if self.obsolete.isdisjoint(edge[:2])]
+        defined = ((term, genus) for term, genera in self.genera.items() for genus in genera)
+        usable = (pair for pair in defined if self.obsolete.isdisjoint(pair))
+        return parents_by_definition(stated, usable, keep_all=self.settings.reduce == "never")
 
-    def _notes(self, lost: int, by_genus: int, known: Iterable[str]) -> Iterable[str]:
+    def _notes(self, lost: int, genera: Genera, known: Iterable[str]) -> Iterable[str]:
         if self.obsolete:
             with_them = f", and {count(lost, 'relation')} with them" if lost else ""
             yield f"{count(len(self.obsolete), 'obsolete term')} left out{with_them}"
-        if by_genus:
-            yield f"{count(by_genus, 'term')} without a stated parent hung below the genus of the definition"
+        yield from genera.notes()
         if self.parts and not self.settings.part_of:
             follow = setting("part_of", "true")
             yield f"{count(len(self.parts), 'part_of relation')} passed over; {follow} follows them"

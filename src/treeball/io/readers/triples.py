@@ -7,13 +7,13 @@ have been seen, and read then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...errors import InputError
 from ...words import count
 from .relation import Relation
 from .settings import ReadSettings
-from .terms import Terms, kinds_of
+from .terms import Terms, is_part_of, kinds_of, local_name
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -23,7 +23,6 @@ _SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 
 _NODE_TYPES = frozenset([OWL + "Class", RDFS + "Class", SKOS + "Concept", OWL + "DeprecatedClass"])
 _INDIVIDUAL = OWL + "NamedIndividual"
-_PART_OF_NAMES = frozenset(["BFO_0000050", "part_of", "partOf", "is_part_of", "isPartOf"])
 _EXPRESSION = frozenset(
     OWL + name for name in ("onProperty", "someValuesFrom", "intersectionOf", "unionOf", "complementOf", "oneOf")
 ) | {RDF + "first", RDF + "rest"}
@@ -36,16 +35,6 @@ _OTHER_NAMES = frozenset(SKOS + name for name in ("altLabel", "hiddenLabel", "no
 )
 _UP = {SKOS + "broader": False, SKOS + "narrower": True}
 _UP_TRANSITIVE = {SKOS + "broaderTransitive": False, SKOS + "narrowerTransitive": True}
-
-
-def is_part_of(iri: str) -> bool:
-    """Whether a property says that one thing is a part of another, by the last step of its IRI."""
-    return local_name(iri) in _PART_OF_NAMES
-
-
-def local_name(iri: str) -> str:
-    """Last step of an IRI: ``http://e.org/x#part_of`` -> ``part_of``."""
-    return iri.rstrip("/#").replace("#", "/").rpartition("/")[2] or iri
 
 
 class Triples:
@@ -121,7 +110,7 @@ class Triples:
         unnamed = self._resolve()
         terms = self.terms
         stated = {node for child, parent, _ in terms.parents for node in (child, parent)}
-        if not stated and not terms.genera:
+        if not stated and not terms.genera and not terms.declared:
             raise InputError(
                 f"{label} has no rdfs:subClassOf, skos:broader or skos:narrower between named resources: nothing "
                 "in it is above anything else"
@@ -132,7 +121,7 @@ class Triples:
                     terms.label(node, *self._literal[form])
         # A deprecated property is no term; it is counted by its kind.
         terms.obsolete -= {node for node in self._types if node not in terms.declared and node not in stated}
-        relation = terms.finish("RDF", is_table=False)
+        relation = terms.finish("RDF", label, is_table=False)
         if unnamed:
             relation.notes.append(f"{count(unnamed, 'relation')} to or from unnamed classes passed over")
         others = Counter(
@@ -183,16 +172,11 @@ class Triples:
 
     def _above_class(self, child: str, above: str) -> int:
         """``above``, a class or an expression, is above ``child``; -> how much of it says nothing of named classes."""
-        lost, pending, seen = 0, [above], {above}
-        while pending:
-            one = pending.pop()
+        lost = 0
+        for one in self._conjuncts([above]):
             inside = self._inside.get(one, {})
             if not one.startswith("_:"):
                 self._edge(child, one)
-            elif OWL + "intersectionOf" in inside:
-                parts = [part for part in self._members(inside[OWL + "intersectionOf"]) if part not in seen]
-                seen.update(parts)
-                pending.extend(reversed(parts))
             elif OWL + "onProperty" in inside:
                 self._restricted(child, inside[OWL + "onProperty"], inside.get(OWL + "someValuesFrom", "_:"))
             else:
@@ -209,9 +193,25 @@ class Triples:
     def _define(self, term: str, definition: str) -> None:
         """``term`` means the same as ``definition``."""
         self.terms.relations["equivalentClass"] += 1
-        for part in self._members(self._inside.get(definition, {}).get(OWL + "intersectionOf", "")):
+        parts = self._members(self._inside.get(definition, {}).get(OWL + "intersectionOf", ""))
+        for part in self._conjuncts(parts):
             if not part.startswith("_:"):
                 self.terms.genus(term, part)
+
+    def _conjuncts(self, expressions: Iterable[str]) -> Iterator[str]:
+        """The expressions, with the members of unnamed intersections, nested ones too, in their place."""
+        pending = list(dict.fromkeys(expressions))
+        seen = set(pending)
+        pending.reverse()
+        while pending:
+            one = pending.pop()
+            members = self._inside.get(one, {}).get(OWL + "intersectionOf") if one.startswith("_:") else None
+            if members is None:
+                yield one
+                continue
+            parts = [part for part in dict.fromkeys(self._members(members)) if part not in seen]
+            seen.update(parts)
+            pending.extend(reversed(parts))
 
     def _members(self, head: str) -> Iterator[str]:
         """Members of an RDF list; one that bites its tail ends there."""

@@ -17,7 +17,7 @@ from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
-from ..terms import Terms, kinds_of
+from ..terms import Terms, is_part_of, kinds_of
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
 _ID_LINE = re.compile(r"(?m)^id:[ \t]*\S")
@@ -28,7 +28,6 @@ _COMMENT = re.compile(r"(?<!\\)(?:[ \t]!|[ \t]\{|![ \t])")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
-_PART_OF = frozenset(["part_of", "BFO:0000050", "OBO_REL:part_of"])
 _NEEDED = ("id", "is_a", "is_obsolete")
 _RELATIONS = frozenset(["union_of", "equivalent_to", "disjoint_from"])
 
@@ -75,7 +74,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     _require_id(stanza, term, source.label, opened)
     if not terms.declared.keys() - terms.obsolete:
         raise InputError(f"{source.label} has no [Term] that is not obsolete: a hierarchy needs terms with is_a")
-    relation = terms.finish("OBO", is_table=True)
+    relation = terms.finish("OBO", source.label, is_table=True)
     relation.notes.extend(_notes(terms, other, stanzas))
     return relation
 
@@ -98,7 +97,7 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
             terms.obsolete.add(term)
     elif tag == "relationship":
         kind, _, target = _bare(value).partition(" ")
-        if kind in _PART_OF:
+        if is_part_of(kind):
             terms.part(term, _identifier(target, where, f"{tag} {kind}"), number)
         else:
             terms.relations[kind] += 1
@@ -126,8 +125,6 @@ def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator
         yield f"{count(repeated, 'stanza')} of a term that was there before joined with the first"
     if stanzas:
         yield f"{count(stanzas.total(), 'stanza')} that are no terms passed over ({kinds_of(stanzas)})"
-    if not terms.parents:
-        yield "no term has an is_a: every one is a root"
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
