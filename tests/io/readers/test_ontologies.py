@@ -628,3 +628,57 @@ def _closed(edges: Edges) -> Edges:
     while more := {(a, d) for a, b in closed for c, d in closed if b == c} - closed:
         closed |= more
     return closed
+
+
+# Recognition by the first statement
+
+_TURTLE_LINES = "PREFIX owl: <http://www.w3.org/2002/07/owl#>\n@prefix x: <http://x/> .\nBASE <http://x/>"
+_OWL_LINES = "Ontology(<http://x/o>\nPrefix(x:=<http://x/>)\nSubClassOf(x:a x:b))"
+_STANZA_LINES = "[Term]\nid: X:1\nis_a: X:2"
+
+
+@pytest.mark.parametrize(
+    "said", [_TURTLE_LINES, _OWL_LINES, _STANZA_LINES, '{"@context": {}}', "<rdf:RDF >\n<Ontology >"]
+)
+@pytest.mark.parametrize("syntax", ["functional", "functional without prefixes", "turtle", "xml", "rdf/xml", "obo"])
+def test_text_in_an_annotation_does_not_decide_the_format(syntax: str, said: str) -> None:
+    from xml.sax.saxutils import escape
+
+    quoted = '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    entities = "<!DOCTYPE x [ <!ENTITY e 'http://e/'> <!-- ]> -->\n ]>"
+    texts = {
+        "functional": "# a module\nPrefix(:=<http://e/>)\nPrefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)\n"
+        f"Ontology(<http://e/o>\nAnnotation(rdfs:comment {quoted})\nSubClassOf(:a :b))",
+        "functional without prefixes": f"Ontology(<http://e/o>\nAnnotation(<http://e/comment> {quoted})\n"
+        "SubClassOf(<http://e/a> <http://e/b>))",
+        "turtle": "# a module\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f'<http://e/o> rdfs:comment "{quoted[1:-1].replace(chr(10), chr(92) + "n")}", ""{quoted}"" .\n'
+        "<http://e/a> rdfs:subClassOf <http://e/b> .",
+        "xml": f'<?xml version="1.0"?>\n{entities}\n<Ontology xmlns="{_THING}" xml:base="http://e/"><Annotation>'
+        f"<AnnotationProperty IRI='http://e/c'/><Literal>{escape(said)} <![CDATA[{said}]]></Literal></Annotation>"
+        '<SubClassOf><Class IRI="http://e/a"/><Class IRI="http://e/b"/></SubClassOf></Ontology>',
+        "rdf/xml": f'<?xml version="1.0"?>\n{entities}\n<rdf:RDF xmlns:rdf="{rdf}" xmlns:s="{_SUBCLASS[:-10]}">'
+        f'<rdf:Description rdf:about="http://e/a"><s:comment>{escape(said)}</s:comment><!-- {said} -->'
+        '<s:subClassOf rdf:resource="http://e/b"/></rdf:Description></rdf:RDF>',
+        "obo": f"ontology: e\nremark: {said}\n\n[Term]\nid: http://e/b\n\n[Term]\nid: http://e/a\nis_a: http://e/b\n",
+    }
+    if syntax == "obo" and said == _STANZA_LINES:
+        pytest.skip("a stanza at the head of a line is a stanza")
+    assert _read(texts[syntax])[0] == _e(("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "top",
+    ["", "# made by hand\n", "@base <http://e/> .\n", "PREFIX x: <http://x/>\n", "<http://e/o> a <http://e/O> .\n"],
+)
+def test_turtle_is_known_by_its_first_statement(top: str) -> None:
+    turtle = f"{top}<http://e/a> <{_SUBCLASS}>\n  <http://e/b> .\n@prefix y: <http://y/> .\n"
+    assert _read(turtle)[0] == _e(("a", "b"))
+
+
+def test_a_line_that_begins_as_an_ontology_does_is_no_ontology() -> None:
+    outline = "Philosophy\n  Ontology (being)\n  Ethics\n    Ontology(of values)\n"
+    assert _read(outline)[0] >= {("Ethics", "Philosophy"), ("Ontology (being)", "Philosophy")}
+    table = 'child,parent\na,b\n"c\nPREFIX x: <http://x/>\nOntology(<x>",b\n'
+    assert ("a", "b") in _read(table)[0]

@@ -10,11 +10,10 @@ import re
 
 from ...errors import InputError
 from ..memory import require_room, text_size
-from .opening import after_xml_comments
+from .opening import after_xml_comments, doctype_span
 
 _ENTITY = re.compile(r"""<!ENTITY\s++([A-Za-z_][\w.\-]*+)\s++(?:"([^"]*+)"|'([^']*+)')\s*+>""")
 _REFERENCE = re.compile(r"&([A-Za-z_][\w.\-]*+);")
-_IN_SUBSET = re.compile(r"""\]|"[^"]*+"|'[^']*+'|<!--""")
 _MOST_GROWTH = 20
 _SPARE = 1_000_000
 
@@ -26,7 +25,10 @@ def without_doctype(data: bytes, label: str) -> bytes:
     start = after_xml_comments(text)
     if not text.startswith("<!DOCTYPE", start):
         return data
-    subset, end = _subset(text, start, label)
+    span = doctype_span(text, start)
+    if span is None:
+        raise InputError(f"{label} is not valid XML (its DOCTYPE never ends); correct it")
+    subset, end = text[span[0] : span[1]], span[2]
     room = _MOST_GROWTH * len(text) + _SPARE
     entities: dict[str, str] = {}
     for name, double, single in _ENTITY.findall(subset):
@@ -35,29 +37,6 @@ def without_doctype(data: bytes, label: str) -> bytes:
             room -= len(entities[name])
     body = _written_out(text[end:], entities, room, label)
     return (text[:start] + "\n" * text.count("\n", start, end) + body).encode("utf-8")
-
-
-def _subset(text: str, start: int, label: str) -> tuple[str, int]:
-    """What stands in the brackets of the DOCTYPE that begins at ``start``, and where the DOCTYPE ends."""
-    unfinished = InputError(f"{label} is not valid XML (its DOCTYPE never ends); correct it")
-    bracket, close = text.find("[", start), text.find(">", start)
-    if close < 0:
-        raise unfinished
-    if bracket < 0 or close < bracket:
-        return "", close + 1
-    position = bracket + 1
-    while (token := _IN_SUBSET.search(text, position)) is not None:
-        if token.group() == "]":
-            close = text.find(">", token.end())
-            break
-        position = token.end()
-        if token.group() == "<!--":
-            position = text.find("-->", position) + 3
-            if position < 3:
-                raise unfinished
-    if token is None or close < 0:
-        raise unfinished
-    return text[bracket + 1 : token.start()], close + 1
 
 
 def _written_out(text: str, entities: dict[str, str], room: int, label: str) -> str:

@@ -12,6 +12,7 @@ _ROOT = re.compile(r"<([A-Za-z_][\w:.\-]*+)(?=[\s>])")
 _XML = (("<?", "?>"), ("<!--", "-->"))
 _CODE = (("//", "\n"), ("#", "\n"), ("/*", "*/"))
 _DOCTYPE = "<!doctype"
+_IN_BRACKETS = re.compile(r"""\]|"[^"]*+"|'[^']*+'|<!--""")
 
 
 def after_xml_comments(text: str, position: int = 0) -> int:
@@ -25,18 +26,40 @@ def after_code_comments(text: str) -> int:
 
 
 def root_element(text: str) -> str:
-    """Name of the first element of XML or HTML, small letters; of HTML also by its DOCTYPE. Empty where there is none.
-
-    A DOCTYPE with a part in brackets is not looked through.
-    """
+    """Name of the first element of XML or HTML, small letters; of HTML also by its DOCTYPE. Empty if there is none."""
     start = after_xml_comments(text)
     if text[start : start + len(_DOCTYPE)].lower() == _DOCTYPE:
-        end = text.find(">", start)
-        if text[start + len(_DOCTYPE) : end].lower().split()[:1] == ["html"]:
+        span = doctype_span(text, start)
+        if span is None:
+            return ""
+        if text[start + len(_DOCTYPE) : span[2] - 1].lower().split()[:1] == ["html"]:
             return "html"
-        start = after_xml_comments(text, end + 1) if end >= 0 else len(text)
+        start = after_xml_comments(text, span[2])
     found = _ROOT.match(text, start)
     return found.group(1).lower() if found else ""
+
+
+def doctype_span(text: str, start: int) -> tuple[int, int, int] | None:
+    """Where the part in brackets of the DOCTYPE at ``start`` begins and ends, and where the DOCTYPE ends.
+
+    None if it never ends.
+    """
+    bracket, close = text.find("[", start), text.find(">", start)
+    if close < 0:
+        return None
+    if bracket < 0 or close < bracket:
+        return close, close, close + 1
+    position = bracket + 1
+    while (token := _IN_BRACKETS.search(text, position)) is not None:
+        if token.group() == "]":
+            close = text.find(">", token.end())
+            return None if close < 0 else (bracket + 1, token.start(), close + 1)
+        position = token.end()
+        if token.group() == "<!--":
+            position = text.find("-->", position) + 3
+            if position < 3:
+                return None
+    return None
 
 
 def _after(text: str, position: int, kinds: tuple[tuple[str, str], ...]) -> int:

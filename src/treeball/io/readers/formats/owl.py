@@ -13,15 +13,16 @@ from ....words import count
 from ...memory import watched
 from ..axioms import Axioms, Text
 from ..doctype import without_doctype
+from ..opening import after_code_comments, root_element
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
 from ..terms import kinds_of
 
-_PREFIX = re.compile(r"Prefix\s*\(\s*[\w.\-]*:\s*=\s*<[^<>\s]*>\s*\)")
-_ONTOLOGY = re.compile(r"(?m)^[ \t]*Ontology[ \t]*\(")
-_ELEMENT = re.compile(r"<(?:\w+:)?Ontology\s")
+_FIRST = re.compile(
+    r"Prefix\s*\(\s*[\w.\-]*:\s*=\s*<[^<>\s]*>\s*\)|Ontology\s*\(\s*(?:<|\)|[A-Z][A-Za-z]+\s*\(|[\w.\-]*:\w)"
+)
 _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
 _NAMESPACE = "{http://www.w3.org/2002/07/owl#}"
 # A text always matches to its end or to that of the file, so that no quote is looked at twice.
@@ -39,11 +40,10 @@ _WELL_KNOWN = {
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """Certain when an ontology opens, as a function or as an element."""
-    element = _ELEMENT.search(sample.text) if sample.text.lstrip().startswith("<") else None
-    if element is not None:
-        return 1.0 if _NAMESPACE[1:-1] in sample.text[: element.start() + 10_000] else 0.0
-    return 1.0 if _ONTOLOGY.search(sample.text) or _PREFIX.match(sample.text.lstrip()) else 0.0
+    """Certain if the first function or the first element opens an ontology."""
+    if root_element(sample.text).rpartition(":")[2] == "ontology":
+        return 1.0 if _NAMESPACE[1:-1] in sample.text else 0.0
+    return 1.0 if _FIRST.match(sample.text, after_code_comments(sample.text)) else 0.0
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:

@@ -13,6 +13,7 @@ from ....errors import InputError, MissingExtraError
 from ...memory import require_room, watched
 from ..doctype import without_doctype
 from ..foreign import is_xml
+from ..opening import after_code_comments, root_element
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
@@ -20,9 +21,11 @@ from ..source import Source
 from ..triples import Triples
 
 _TRIPLE = re.compile(r"\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]*>|_:\S+|\").*\.")
-_TURTLE = re.compile(r"(?mi)^[ \t]*(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
+_DIRECTIVE = re.compile(r"(?i)(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
+_DIRECTIVE_LATER = re.compile(r"(?mi)^[ \t]*(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
+_STATEMENT = re.compile(r"(?:<[^<>\s]*>|_:\S+)\s+(?:a|<[^<>\s]*>)\s")
+_FULL_STATEMENT = re.compile(r"<[a-z][\w+.\-]*+:[^<>\s]*>\s+(?:a|<[a-z][\w+.\-]*+:[^<>\s]*>)\s")
 _JSON_LD = re.compile(r'"@(?:context|graph)"\s*:|"@id"\s*:\s*"(?:https?|urn):')
-_XML = re.compile(r"<(?:\w+:)?RDF[\s>]")
 _FORMATS = {"json-ld": "JSON_LD", "xml": "RDF_XML", "turtle": "TRIG", "nt": "N_QUADS"}
 """Turtle is TriG, and N-Triples are N-Quads, with one graph."""
 _SPOKEN = {"json-ld": "JSON-LD", "xml": "RDF/XML", "turtle": "Turtle", "nt": "N-Triples"}
@@ -111,15 +114,23 @@ def _refuse_address(pairs: list[tuple[str, Any]], label: str) -> None:
 
 
 def _syntax(sample: Sample) -> str | None:
-    """Our name of the syntax, or None when it is none of them."""
+    """Our name of the syntax, or None when it is none of them.
+
+    The first statement decides: annotations of other formats may hold lines of Turtle.
+    """
     head = sample.text.lstrip()
     if head.startswith(("{", "[")) and _JSON_LD.search(sample.text):
         return "json-ld"
-    if head.startswith("<") and _XML.search(sample.text):
+    if root_element(sample.text).rpartition(":")[2] == "rdf":
         return "xml"
-    if _TURTLE.search(sample.text):
+    start = after_code_comments(sample.text)
+    if _DIRECTIVE.match(sample.text, start):
         return "turtle"
     lines = [line for line in sample.lines if not line.lstrip().startswith("#")]
     if lines and all(_TRIPLE.match(line) for line in lines):
         return "nt"
+    if _FULL_STATEMENT.match(sample.text, start):
+        return "turtle"
+    if _STATEMENT.match(sample.text, start) and _DIRECTIVE_LATER.search(sample.text, start):
+        return "turtle"
     return None
