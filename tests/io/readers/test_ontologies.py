@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -682,3 +683,51 @@ def test_a_line_that_begins_as_an_ontology_does_is_no_ontology() -> None:
     assert _read(outline)[0] >= {("Ethics", "Philosophy"), ("Ontology (being)", "Philosophy")}
     table = 'child,parent\na,b\n"c\nPREFIX x: <http://x/>\nOntology(<x>",b\n'
     assert ("a", "b") in _read(table)[0]
+
+
+# Depth
+
+_RDF_XML = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"\n'
+    ' xmlns:s="http://www.w3.org/2000/01/rdf-schema#">\n'
+    '<e:C rdf:about="http://e/a"><s:subClassOf rdf:resource="http://e/b"/></e:C>\n{}</rdf:RDF>'
+)
+
+
+@pytest.mark.parametrize("depth", [1_000, 100_000])
+@pytest.mark.parametrize("end", ["</e:x>", ""])
+def test_rdf_xml_that_nests_deeply_is_refused_at_once(depth: int, end: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(InputError, match="line 4 is nested more than 1,000 elements deep: convert it to Turtle"):
+        read(_RDF_XML.format("<e:x>" * depth + end * depth).encode())
+    assert time.perf_counter() - began < 5  # at 100,000 the parser alone takes 74 s
+    assert _read(_RDF_XML.format("<e:x>" * 998 + "</e:x>" * 998))[0] == _e(("a", "b"))
+
+
+def test_rdf_xml_that_is_cut_off_is_refused() -> None:
+    whole = _RDF_XML.format('<e:C rdf:about="http://e/c"><s:subClassOf rdf:resource="http://e/b"/></e:C>')
+    for end in (whole.index("</rdf"), whole.rindex("</e:C"), whole.rindex("<e:C"), len(whole) - 3):
+        with pytest.raises(
+            InputError, match=r"line 4: not valid RDF/XML \(.*\); correct it there, or download it again"
+        ):
+            read(whole[:end].encode())
+
+
+def test_nesting_in_the_other_syntaxes_takes_linear_time() -> None:
+    n = 50_000
+    turtle = "@prefix : <http://e/> .\n@prefix s: <http://www.w3.org/2000/01/rdf-schema#> .\n:a s:subClassOf :b .\n"
+    functional = "Prefix(:=<http://e/>)\nOntology(<http://e/o>\nSubClassOf(:a :b) SubClassOf(:a "
+    element = "ObjectIntersectionOf"
+    began = time.perf_counter()
+    assert _read(f"{turtle}:x :p {'[ :p ' * n}:z{']' * n} .")[0] == _e(("a", "b"))
+    assert _read(f"{turtle}:x :p {'(' * n}{')' * n} .")[0] == _e(("a", "b"))
+    assert _read(f"{functional}{f'{element}(' * n}:b{')' * n}))", strict=False)[0] == _e(("a", "b"))
+    assert _read(f"{functional}:b) EquivalentClasses(:c {f'{element}(' * n}:a{')' * n}))")[0] == _e(
+        ("a", "b"), ("c", "a")
+    )
+    xml = f'<Ontology xmlns="{_THING}"><SubClassOf><Class IRI="http://e/a"/>{f"<{element}>" * n}'
+    xml += f'<Class IRI="http://e/b"/>{f"</{element}>" * n}</SubClassOf></Ontology>'
+    assert _read(xml)[0] == _e(("a", "b"))
+    with pytest.raises(InputError, match="nested too deeply"):
+        read(('{"@context":{"p":"http://e/p"},"p":' + '{"p":' * n + "1" + "}" * (n + 1)).encode())
+    assert time.perf_counter() - began < 30  # a few seconds; were one quadratic, it would take minutes

@@ -8,6 +8,7 @@ import re
 import sys
 from functools import partial
 from typing import Any
+from xml.parsers import expat
 
 from ....errors import InputError, MissingExtraError
 from ...memory import require_room, watched
@@ -31,6 +32,8 @@ _FORMATS = {"json-ld": "JSON_LD", "xml": "RDF_XML", "turtle": "TRIG", "nt": "N_Q
 _SPOKEN = {"json-ld": "JSON-LD", "xml": "RDF/XML", "turtle": "Turtle", "nt": "N-Triples"}
 _BYTES_PER_VALUE = 100
 _BASE = "urn:treeball:base"
+_DEEPEST = 1_000  # nested elements; the parser takes 2 s/MB at this depth, and longer in proportion to it
+_PIECE = 1 << 20  # bytes
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -63,7 +66,10 @@ def _triples(source: Source, syntax: str, settings: ReadSettings) -> Triples:
     named, unnamed, literal = pyoxigraph.NamedNode, pyoxigraph.BlankNode, pyoxigraph.Literal
     format = getattr(pyoxigraph.RdfFormat, _FORMATS[syntax])
     triples = Triples(settings)
-    data = without_doctype(source.data, source.label) if syntax == "xml" else source.data
+    data = source.data
+    if syntax == "xml":
+        data = without_doctype(data, source.label)
+        _check_xml(data, source.label)
     try:
         parsed = pyoxigraph.parse(io.BytesIO(data), format, base_iri=_BASE, lenient=True)
         for subject, predicate, value, _ in watched(parsed):
@@ -84,6 +90,37 @@ def _triples(source: Source, syntax: str, settings: ReadSettings) -> Triples:
         reason = " ".join(str(getattr(error, "msg", None) or error).split())[:120] or type(error).__name__
         raise InputError(f"{where}: not valid {_SPOKEN[syntax]} ({reason}); correct it there") from None
     return triples
+
+
+def _check_xml(data: bytes, label: str) -> None:
+    """Refuse XML that is not well-formed or nests too deeply; pyoxigraph accepts a file that is cut off."""
+    depth = 0
+
+    def open_element(name: str, attributes: list[str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEEPEST:
+            raise InputError(
+                f"{label}, line {parser.CurrentLineNumber} is nested more than {_DEEPEST:,} elements deep: convert it "
+                "to Turtle or N-Triples"
+            )
+
+    def close_element(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate("utf-8")
+    parser.ordered_attributes = True  # a list is cheaper than a dict
+    parser.StartElementHandler, parser.EndElementHandler = open_element, close_element
+    try:
+        for start in range(0, len(data), _PIECE):
+            parser.Parse(data[start : start + _PIECE])
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        raise InputError(
+            f"{label}, line {error.lineno}: not valid RDF/XML ({reason}); correct it there, or download it again"
+        ) from None
 
 
 def _refuse_addresses(source: Source) -> None:
