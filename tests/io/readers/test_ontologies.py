@@ -731,3 +731,77 @@ def test_nesting_in_the_other_syntaxes_takes_linear_time() -> None:
     with pytest.raises(InputError, match="nested too deeply"):
         read(('{"@context":{"p":"http://e/p"},"p":' + '{"p":' * n + "1" + "}" * (n + 1)).encode())
     assert time.perf_counter() - began < 30  # a few seconds; were one quadratic, it would take minutes
+
+
+# Synonyms that are resources of their own
+
+_SYNONYMS = """@prefix : <http://e/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .
+:lip a owl:Class ; rdfs:subClassOf :part ; rdfs:label "Lip" .
+:lip oio:hasRelatedSynonym :genid1, :genid7, :part ; oio:hasExactSynonym [ a oio:Synonym ; rdfs:label "labium" ] ;
+  oio:hasNarrowSynonym :genid2 ; oio:hasBroadSynonym "edge" ; xl:altLabel [ xl:literalForm "rim" ] .
+:genid1 rdfs:label "Labium Oris" . :genid2 a oio:Synonym, owl:NamedIndividual ; rdfs:label "Lips", "Lippen"@de .
+:part a owl:Class ; rdfs:label "Mouth Part" .
+"""
+SYNONYMS = {
+    "turtle": _SYNONYMS,
+    "rdf/xml": _serialized(_SYNONYMS, "xml"),
+    "n-triples": _serialized(_SYNONYMS, "nt"),
+    "json-ld": _serialized(_SYNONYMS, "json-ld"),
+    "functional": """Prefix(:=<http://e/>)
+Prefix(oio:=<http://www.geneontology.org/formats/oboInOwl#>)
+Prefix(xl:=<http://www.w3.org/2008/05/skos-xl#>)
+Ontology(<http://e/o> Declaration(Class(:lip)) Declaration(Class(:part)) SubClassOf(:lip :part)
+SubClassOf(:lip ObjectSomeValuesFrom(:in :mouth))
+AnnotationAssertion(rdfs:label :lip "Lip") AnnotationAssertion(rdfs:label :part "Mouth Part")
+AnnotationAssertion(oio:hasRelatedSynonym :lip :genid1) AnnotationAssertion(oio:hasRelatedSynonym :lip :genid7)
+AnnotationAssertion(oio:hasRelatedSynonym :lip :part) AnnotationAssertion(oio:hasExactSynonym :lip _:1)
+AnnotationAssertion(rdfs:label _:1 "labium") AnnotationAssertion(oio:hasNarrowSynonym :lip :genid2)
+AnnotationAssertion(oio:hasBroadSynonym :lip "edge") AnnotationAssertion(xl:altLabel :lip _:2)
+AnnotationAssertion(xl:literalForm _:2 "rim") AnnotationAssertion(rdfs:label :genid1 "Labium Oris")
+ClassAssertion(oio:Synonym :genid2) AnnotationAssertion(rdfs:label :genid2 "Lips")
+AnnotationAssertion(rdfs:label :genid2 "Lippen"@de))""",
+    "xml": f"""<Ontology xmlns="{_THING}" xml:base="http://e/"><Prefix name="" IRI="http://e/"/>
+<Prefix name="oio" IRI="http://www.geneontology.org/formats/oboInOwl#"/>
+<Prefix name="xl" IRI="http://www.w3.org/2008/05/skos-xl#"/>
+<Declaration><Class abbreviatedIRI=":part"/></Declaration>
+<SubClassOf><Class abbreviatedIRI=":lip"/><Class abbreviatedIRI=":part"/></SubClassOf>"""
+    + "".join(
+        f'<AnnotationAssertion><AnnotationProperty abbreviatedIRI="{predicate}"/>{subject}{value}</AnnotationAssertion>'
+        for subject, predicate, value in (
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "rdfs:label", "<Literal>Lip</Literal>"),
+            ("<AbbreviatedIRI>:part</AbbreviatedIRI>", "rdfs:label", "<Literal>Mouth Part</Literal>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasRelatedSynonym", "<IRI>http://e/genid1</IRI>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasRelatedSynonym", "<IRI>http://e/genid7</IRI>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasRelatedSynonym", "<IRI>http://e/part</IRI>"),
+            ("<IRI>http://e/genid1</IRI>", "rdfs:label", "<Literal>Labium Oris</Literal>"),
+            ("<IRI>http://e/genid2</IRI>", "rdfs:label", "<Literal>Lips</Literal>"),
+            ("<IRI>http://e/genid2</IRI>", "rdfs:label", '<Literal xml:lang="de">Lippen</Literal>'),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasNarrowSynonym", "<IRI>http://e/genid2</IRI>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasBroadSynonym", "<Literal>edge</Literal>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "oio:hasExactSynonym", '<AnonymousIndividual nodeID="_:1"/>'),
+            ('<AnonymousIndividual nodeID="_:1"/>', "rdfs:label", "<Literal>labium</Literal>"),
+            ("<AbbreviatedIRI>:lip</AbbreviatedIRI>", "xl:altLabel", '<AnonymousIndividual nodeID="_:2"/>'),
+            ('<AnonymousIndividual nodeID="_:2"/>', "xl:literalForm", "<Literal>rim</Literal>"),
+        )
+    )
+    + "</Ontology>",
+}
+
+
+@pytest.mark.parametrize("syntax", SYNONYMS)
+def test_synonyms_by_reference_are_read(syntax: str) -> None:
+    hierarchy = read(SYNONYMS[syntax].encode(), strict=True)
+    assert edges_of(hierarchy) == _e(("lip", "part"))
+    assert sorted(map(str, hierarchy.names)) == ["http://e/lip", "http://e/part"]
+    lip = hierarchy.names.index_of("http://e/lip")
+    for text in ("Lip", "Labium Oris", "labium", "Lips", "Lippen", "edge", "rim"):
+        assert hierarchy.names.look_up(text) == [lip], text
+    assert hierarchy.names.look_up("Mouth Part") == [hierarchy.names.index_of("http://e/part")]
+    assert hierarchy.report is not None
+    notes = hierarchy.report.summary()
+    assert "2 links of other kinds passed over (hasRelatedSynonym 2)" in notes  # to a term, and to nothing
+    assert "Synonym 1" not in notes.replace("hasRelatedSynonym", "")

@@ -70,7 +70,7 @@ class Axioms:
 
     def _expression(self, name: str, inside: Sequence[str]) -> str:
         self._unnamed += 1
-        key = f"_:{self._unnamed}"
+        key = f"_: {self._unnamed}"  # a blank, which the name of an individual in the file cannot have
         add = self.triples.add
         if name == "ObjectIntersectionOf":
             add(key, OWL + "intersectionOf", f"{key}.0")

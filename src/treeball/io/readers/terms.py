@@ -78,6 +78,10 @@ class Terms:
         """What a term is found by besides its id and its label: synonyms, alternative ids, labels that did not stay."""
         self._synonyms.setdefault(term, {})[text] = None
 
+    def texts(self, term: str) -> list[str]:
+        """Labels and synonyms of a term, or of a resource that is none."""
+        return list(self._synonyms.get(term, ()))
+
     def alternative(self, term: str, other: str) -> None:
         """Another id of a term: it is found by it, and others may refer to it by it."""
         self.synonym(term, other)

@@ -7,7 +7,7 @@ have been seen, and read then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from ...errors import InputError
 from ...words import count
@@ -33,6 +33,10 @@ _OBO_NAMES = ("id", "hasAlternativeId", "hasExactSynonym", "hasRelatedSynonym", 
 _OTHER_NAMES = frozenset(SKOS + name for name in ("altLabel", "hiddenLabel", "notation")) | frozenset(
     _OBO_IN_OWL + name for name in _OBO_NAMES
 )
+_BY_REFERENCE = frozenset(_OBO_IN_OWL + name for name in _OBO_NAMES if name.endswith("Synonym")) | frozenset(
+    _SKOSXL + name for name in ("altLabel", "hiddenLabel")
+)
+"""Properties of a term and a resource of its own, whose label or literal form is a synonym of the term."""
 _UP = {SKOS + "broader": False, SKOS + "narrower": True}
 _UP_TRANSITIVE = {SKOS + "broaderTransitive": False, SKOS + "narrowerTransitive": True}
 
@@ -50,6 +54,7 @@ class Triples:
         self._types: dict[str, str] = {}
         self._label_of: dict[str, list[str]] = {}
         self._literal: dict[str, tuple[str, str]] = {}
+        self._synonym_of: list[tuple[str, str, str]] = []
         self._links: Counter[str] = Counter()
         self.imports = 0
 
@@ -58,6 +63,8 @@ class Triples:
         if predicate in _LABELS:
             if not subject.startswith("_:"):
                 self.terms.label(subject, text, language, _LABELS[predicate])
+            else:
+                self.terms.synonym(subject, text)  # a term may refer to it for a synonym
         elif predicate in _OTHER_NAMES:
             if not subject.startswith("_:"):
                 self.terms.synonym(subject, text)
@@ -86,6 +93,8 @@ class Triples:
             self._inside.setdefault(subject, {})[predicate] = value
         elif predicate == _SKOSXL + "prefLabel":
             self._label_of.setdefault(subject, []).append(value)
+        elif predicate in _BY_REFERENCE and not subject.startswith("_:"):
+            self._synonym_of.append((subject, predicate, value))
         elif predicate == OWL + "imports":
             self.imports += 1
         elif subject.startswith("_:") or value.startswith("_:") or predicate in _AXIOM:
@@ -119,6 +128,7 @@ class Triples:
             for form in forms:
                 if form in self._literal:
                     terms.label(node, *self._literal[form])
+        referred = self._read_references(terms.declared.keys() | stated)
         # A deprecated property is no term; it is counted by its kind.
         terms.obsolete -= {node for node in self._types if node not in terms.declared and node not in stated}
         relation = terms.finish("RDF", label, is_table=False)
@@ -127,7 +137,7 @@ class Triples:
         others = Counter(
             local_name(kind)
             for node, kind in self._types.items()
-            if node not in terms.declared and node not in stated and node not in self._literal
+            if not (node in terms.declared or node in stated or node in self._literal or node in referred)
         )
         if others:
             relation.notes.append(
@@ -141,6 +151,24 @@ class Triples:
         if self.imports:
             relation.notes.append(f"{count(self.imports, 'import')} not followed: only this file was read")
         return relation
+
+    def _read_references(self, terms: Set[str]) -> set[str]:
+        """Take the labels of the resources that ``terms`` refer to for synonyms; -> those resources.
+
+        A reference to another term, or to a resource without a label, is a link like others.
+        """
+        referred = set()
+        for term, predicate, resource in self._synonym_of:
+            texts = [] if resource in terms else self.terms.texts(resource)
+            if resource in self._literal:
+                texts = [*texts, self._literal[resource][0]]
+            for text in texts:
+                self.terms.synonym(term, text)
+            if texts:
+                referred.add(resource)
+            else:
+                self._links[local_name(predicate)] += 1
+        return referred
 
     # ---- class expressions ----
 

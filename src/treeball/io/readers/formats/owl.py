@@ -166,6 +166,8 @@ def _named(name: str, element: ElementTree.Element, base: str, iri_of: Callable[
     """The IRI or literal that an element is, or None for one that is an axiom or an expression."""
     if name == "Literal":
         return _literal(element.text or "", element.get(f"{_XML_NAMESPACE}lang"))
+    if name == "AnonymousIndividual":
+        return "_:" + element.get("nodeID", "").removeprefix("_:")
     text = (element.text or "").strip()
     full = text if name == "IRI" else element.get("IRI")
     brief = text if name == "AbbreviatedIRI" else element.get("abbreviatedIRI")
