@@ -171,3 +171,29 @@ def test_node_link_documents_keep_isolated_nodes() -> None:
     hierarchy = read(text)
     assert edges_of(hierarchy) == {("b", "a"), ("c", "a")}
     assert "d" in hierarchy.names
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
+def test_streams_that_follow_one_another_are_joined(codec: str) -> None:
+    lines = EDGES.splitlines(keepends=True)
+    nothing = helpers.compressed(b"", codec)
+    streams = [helpers.compressed(line, codec) for line in lines]
+    for joined in (b"".join(streams), nothing.join([b"", *streams, b""]), nothing * 3 + b"".join(streams)):
+        assert edges_of(read(joined)) == ANIMALS
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
+@pytest.mark.parametrize("times", [1, 2, 3, 1_000])
+def test_streams_without_content_are_an_empty_file(codec: str, times: int) -> None:
+    with pytest.raises(InputError, match=r"^bytes is empty: a hierarchy needs"):
+        read(helpers.compressed(b"", codec) * times)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
+def test_a_stream_that_is_cut_or_followed_by_something_else_is_refused(codec: str) -> None:
+    whole, nothing = helpers.compressed(EDGES, codec), helpers.compressed(b"", codec)
+    for cut in (whole[: len(whole) // 2], whole + whole[:-3], nothing * 2 + nothing[:-2]):
+        with pytest.raises(InputError, match=rf"^bytes is a truncated {codec} file: copy or download it again"):
+            read(cut)
+    with pytest.raises(InputError, match=rf"^bytes is a damaged {codec} file: copy or download it again"):
+        read(whole + b"something else")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import hashlib
+import io
 import os
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +27,8 @@ _CODECS = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
     "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),
 }
+_FIRST_FED = 256  # bytes that a bzip2 stream gets at first; then twice as many each time
+_UNPACKED_AT_ONCE = 1 << 22  # bytes
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive: unpack it and give the file inside",
     b"\xfd7zXZ": "an xz archive: unpack it, or compress with gzip or zstd",
@@ -183,13 +188,40 @@ def _decompress(raw: bytes, label: str) -> bytes:
     if codec is None:
         return _refuse_archive(raw, label)
     try:
-        with pa.CompressedInputStream(pa.BufferReader(raw), codec) as stream:
-            data = all_of(stream)
+        data = _bunzip2(raw) if codec == "bz2" else _unpacked(raw, codec)
     except (OSError, ValueError, EOFError) as error:
         if "truncated" in str(error).lower():
             raise InputError(f"{label} is a truncated {codec} file: copy or download it again") from None
         raise InputError(f"{label} is a damaged {codec} file: copy or download it again") from None
     return _refuse_archive(data, label)
+
+
+def _unpacked(raw: bytes, codec: str) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(raw), codec) as stream:
+        return all_of(stream)
+
+
+def _bunzip2(raw: bytes) -> bytes:
+    """Content of bzip2 streams that follow one another. Arrow fails when one of them is empty."""
+    whole = io.BytesIO()
+    for piece in _bunzip2_pieces(memoryview(raw)):
+        whole.write(piece)
+        require_room()
+    return whole.getvalue()
+
+
+def _bunzip2_pieces(raw: memoryview) -> Iterator[bytes]:
+    """Pieces of the content. A stream is fed little at first: a decompressor copies all bytes behind its stream."""
+    position = 0
+    while position < len(raw):
+        stream, size = bz2.BZ2Decompressor(), _FIRST_FED
+        while not stream.eof:
+            fed = raw[position : position + size] if stream.needs_input else raw[:0]
+            if stream.needs_input and not fed:
+                raise EOFError("truncated")
+            position, size = position + len(fed), 2 * size
+            yield stream.decompress(fed, _UNPACKED_AT_ONCE)
+        position -= len(stream.unused_data)
 
 
 def _refuse_archive(data: bytes, label: str) -> bytes:
