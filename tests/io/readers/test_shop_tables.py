@@ -283,6 +283,27 @@ def test_sheets_of_a_workbook() -> None:
     _refused(helpers.workbook({"s": [*SHEET, ["4"], [5, "x", "y"]]}, first_row=3), "line 8.*x has no row", strict=True)
 
 
+@pytest.mark.parametrize("name", ["# note", "#1", "#", "## a, b", '# "quoted"', "# two\nlines"])
+def test_a_cell_of_a_workbook_that_begins_like_a_comment_is_a_name(name: str) -> None:
+    rows = [[name, "r"], ["b", name], ["c", "r"]]
+    for sheet in ([["child", "parent"], *rows], [*rows[1:], rows[0]], rows):
+        edges, notes = _read(helpers.workbook({"a": sheet}))
+        assert edges == {(name, "r"), ("b", name), ("c", "r")}
+        assert "comment" not in notes
+    table = [["id", "parent"], [name, None], ["b", name], ["c", name]]
+    assert _read(helpers.workbook({"a": table}))[0] == {("b", name), ("c", name)}
+    if "\n" not in name:
+        paths = [[f"r > {one}"] for one in "ab"] + [[f"{name} > c"]]
+        assert (f"{name} > c", name) in _read(helpers.workbook({"a": paths}))[0]
+
+
+def test_a_remark_above_the_table_of_a_workbook_is_a_comment() -> None:
+    sheet = [["# exported on Monday"], ["# by hand"], ["child", "parent"], ["# a", "r"], ["b", "r"]]
+    edges, notes = _read(helpers.workbook({"a": sheet}))
+    assert edges == {("# a", "r"), ("b", "r")}
+    assert "2 comment lines at the top skipped" in notes
+
+
 def test_archives_that_are_no_workbook(monkeypatch: pytest.MonkeyPatch) -> None:
     book = helpers.workbook({"Sheet1": SHEET})
     _refused(book[: len(book) // 2], "zip archive|damaged workbook")

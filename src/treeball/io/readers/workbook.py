@@ -63,18 +63,33 @@ def sheet_as_csv(raw: bytes, label: str, wanted: str) -> tuple[bytes, list[str]]
         if type(error).__name__ != "PanicException":
             raise
         raise InputError(f"{label} is a damaged workbook: save it again, or save the sheet as CSV") from None
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    out.write("\n" * (start[0] if start else 0))
-    for row in rows:
-        cells = [_text(cell) for cell in row]
-        writer.writerow(cells) if any(cells) else out.write("\n")
+    data = _csv([[_text(cell) for cell in row] for row in rows], start[0] if start else 0)
     notes = []
     if len(filled) > 1:
         others = [names[place] for place in filled if place != chosen]
         more = f"{setting('sheet', repr(others[0]))} reads another ({listed(others, len(others), 4)})"
         notes.append(f"sheet {names[chosen]!r} was read, one of {len(filled)}; {more}")
-    return out.getvalue().encode("utf-8", "backslashreplace"), notes
+    return data, notes
+
+
+def _csv(rows: list[list[str]], blank: int) -> bytes:
+    """Rows as CSV below ``blank`` blank lines.
+
+    A cell that begins with ``#`` gets quotes, since it is no comment. Only a remark above the table is one: a row at
+    the top with nothing besides.
+    """
+    out = io.StringIO()
+    out.write("\n" * blank)
+    is_remark = [any(row) and row[0].startswith("#") and not any(row[1:]) for row in rows]
+    top = next((place for place, row in enumerate(rows) if any(row) and not is_remark[place]), 0)
+    for place, row in enumerate(rows):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(row if any(row) else ())
+        text = line.getvalue()
+        if text.startswith("#") and place >= top:
+            text = f'"{row[0]}"{text[len(row[0]) :]}'
+        out.write(text)
+    return out.getvalue().encode("utf-8", "backslashreplace")
 
 
 def _choose(names: Sequence[str], filled: Sequence[int], label: str, wanted: str) -> int:
