@@ -101,7 +101,7 @@ def test_values_after_the_branch_length_and_quotes() -> None:
 
 
 LABELS = st.text(
-    st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"), blacklist_characters="\\"), min_size=1
+    st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")) | st.sampled_from("\\'>-;,()[]:"), min_size=1
 ).filter(lambda text: text.strip() == text and not text.startswith("<"))
 
 
@@ -141,3 +141,23 @@ def test_branch_lengths_that_are_there_are_kept_where_others_are_missing() -> No
 @pytest.mark.parametrize("comment", ["[a tree]", "[of a [nested] kind] [&R]", "[(]\n"])
 def test_comments_come_before_a_tree(comment: str) -> None:
     assert _read(f"{comment} ((a:1,b:1)x:1,c:2)r;\n")[0] == _read("((a:1,b:1)x:1,c:2)r;\n")[0]
+
+
+@pytest.mark.parametrize("name", ["a\\", "C:\\dir\\", "\\", "a\\n", "\\'", "it's \\ that"])
+def test_a_backslash_in_a_quoted_name_is_a_character(name: str) -> None:
+    quoted = "'" + name.replace("'", "''") + "'"
+    assert _read(f"({quoted},b){quoted[:-1]} r';")[0] == {(name, f"{name} r"), ("b", f"{name} r")}
+    nexus = f"#NEXUS\nbegin trees;\ntranslate 1 {quoted}, 2 'b\\';\ntree t = (1,2)r;\nend;"
+    assert _read(nexus)[0] == {(name, "r"), ("b\\", "r")}
+
+
+def test_a_quote_behind_a_backslash_is_refused_with_the_remedy() -> None:
+    with pytest.raises(InputError, match=r"stand side by side; write a quote inside of a quoted name as ''"):
+        read(rb"('it\'s',b)r;")
+
+
+def test_a_key_of_a_translation_has_one_name() -> None:
+    text = "#NEXUS\nbegin trees;\n\ntranslate 1 a, 1 b, 2 c;\ntree t = (1,2)r;\nend;"
+    with pytest.raises(InputError, match=r"^bytes, line 4: not valid NEXUS \(TRANSLATE calls 1 both a and b\); give"):
+        read(text.encode())
+    assert _read(text.replace("1 b", "1 a"))[0] == {("a", "r"), ("c", "r")}

@@ -12,8 +12,8 @@ from ..memory import EVERY, require_room
 from .relation import MISSING
 
 # A quoted text always matches to its end or to that of the file, so that no quote is looked at twice; a quote inside of
-# a word belongs to the word.
-QUOTED = r"'(?:[^'\\]|''|\\'|\\(?!'))*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)"
+# a word belongs to the word. Only '' stands for a quote inside of quotes: a backslash is a character like any other.
+QUOTED = r"'(?:[^']|'')*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)"
 _TOKEN = re.compile(rf"({QUOTED})|([(),:;\[])|([^\s()\[,:;'\"][^\s()\[,:;]*)|\]")
 _PART = re.compile(rf"(?:\A|(?<=[\s(),:=;\[\]]))(?:{QUOTED})|[;\[]")
 _BRACKET = re.compile(r"[\[\]]")
@@ -91,7 +91,7 @@ def end_of_comment(text: str, start: int) -> int:
 def unquoted(text: str) -> str:
     """A label without its quotes."""
     if len(text) >= 2 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'").replace("\\'", "'")
+        return text[1:-1].replace("''", "'")
     return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
 
 
@@ -136,11 +136,7 @@ def parse_tree(text: str, label: str) -> Tree:
         elif colons:
             _take_length(tree, node, word or quote, colons, label)
         elif tree.names[node] is not None:
-            raise _wrong(
-                label,
-                f"{tree.names[node]!r:.40} and {word or quote!r:.40} stand side by side; quote names that hold blanks "
-                "with '...'",
-            )
+            raise _wrong(label, _side_by_side(tree.names[node], str(word or quote)))
         else:
             name = unquoted(quote) if quote is not None else word
             tree.names[node] = name if name.strip() else None
@@ -167,6 +163,13 @@ def _take_length(tree: Tree, node: int, text: str, colons: int, label: str) -> N
 
 def _wrong(label: str, reason: str) -> InputError:
     return InputError(f"{label} is not valid Newick: {reason}")
+
+
+def _side_by_side(name: str | None, following: str) -> str:
+    remedy = "quote names that hold blanks with '...'"
+    if str(name).endswith("\\"):
+        remedy = "write a quote inside of a quoted name as '', since a backslash escapes nothing"
+    return f"{name!r:.40} and {following!r:.40} stand side by side; {remedy}"
 
 
 def _parentheses(number: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....errors import InputError
+from ....hierarchy.read_report import short
 from ..newick_text import QUOTED, Tree, end_of_comment, parse_tree, statements, unquoted
 from ..phylogeny import Trees, relation_of_trees
 from ..relation import Relation
@@ -44,7 +45,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of one of the trees."""
     if _OPENING.match(source.sample_text) is None:
         raise InputError(f"{source.label} is not NEXUS, which begins with #NEXUS: leave the format to be recognised")
-    document = _document(source.text)
+    document = _document(source.text, source.label)
     found = document.trees
     if not found:
         raise InputError(f"{source.label} is NEXUS without a tree: save it with a TREES block, or give Newick")
@@ -59,7 +60,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     return relation_of_trees(trees, "NEXUS", source.label, settings)
 
 
-def _document(text: str) -> _Document:
+def _document(text: str, label: str) -> _Document:
     """Trees and taxa of all blocks; other blocks are skipped unread, whatever quotes and brackets they hold."""
     opening = _OPENING.match(text)
     position = opening.end() if opening else 0
@@ -77,7 +78,13 @@ def _document(text: str) -> _Document:
         elif first in ("end", "endblock"):
             block = ""
         elif block == "trees" and first == "translate":
-            translation = _translation(words)
+            try:
+                translation = _translation(words)
+            except ValueError as error:
+                line = text.count("\n", 0, span[0] + len(statement) - len(statement.lstrip())) + 1
+                raise InputError(
+                    f"{label}, line {line}: not valid NEXUS ({error}); give each name a key of its own"
+                ) from None
         elif block == "trees" and first in ("tree", "utree"):
             document.trees.append(_tree(statement, len(document.trees), translation))
         elif block == "taxa" and first == "taxlabels":
@@ -97,7 +104,7 @@ def _words(statement: str) -> Iterator[str]:
 
 
 def _translation(words: Iterator[str]) -> dict[str, str]:
-    """``1 Homo_sapiens, 2 'Pan paniscus'`` as a mapping."""
+    """``1 Homo_sapiens, 2 'Pan paniscus'`` as a mapping. A key with two names raises ValueError: one would be lost."""
     table: dict[str, str] = {}
     entry: list[str] = []
     for word in (*words, ","):
@@ -105,7 +112,9 @@ def _translation(words: Iterator[str]) -> dict[str, str]:
             entry.append(unquoted(word))
             continue
         if len(entry) > 1:
-            table[entry[0]] = " ".join(entry[1:])
+            key, name = entry[0], " ".join(entry[1:])
+            if table.setdefault(key, name) != name:
+                raise ValueError(f"TRANSLATE calls {short(key)} both {short(table[key])} and {short(name)}")
         entry = []
     return table
 
