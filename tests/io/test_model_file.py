@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ import pytest
 import treeball
 from tests.model_files import earlier, rewritten
 from treeball import Embedding, Hierarchy, InputError
+from treeball.cli.main import run
 from treeball.embedding import Provenance
 from treeball.io.model_columns import METADATA_KEY
 from treeball.io.model_file import is_model
+from treeball.io.model_hash import HASH_KEY
 
 SEED, FLIPS = 20240611, 3_000
 NAMES = ["animal", "dog", "cat", "poodle", "tabby é", "beagle", "lynx"]
@@ -148,11 +151,60 @@ def test_a_virtual_root_alone_is_no_model(tmp_path):
     "fields",
     [
         {"geometry": "klein"}, {"geometry": ["poincare"]}, {"names": 3}, {"names": "int"}, {"dim": 99}, {"dim": "x"},
-        {"virtual_root": "nobody"}, {"virtual_root": "dog"}, {"virtual_root": [1]}, {"format": "three"},
+        {"virtual_root": "nobody"}, {"virtual_root": "dog"}, {"virtual_root": [1]},
     ],
 )  # fmt: skip
 def test_what_the_record_says_of_the_file_is_checked(tmp_path, model, fields):
     refused(rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | fields), "holds no usable model")
+
+
+@pytest.mark.parametrize("version", [4, 99, 10**30, 0, -1, "three", "3", 3.0, True, None, [3], {}])
+def test_a_model_file_of_an_unknown_format_version_is_refused(tmp_path, model, version):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"format": version})
+    refused(path, rf"the format version .*, and treeball {re.escape(treeball.__version__)} reads versions 1 to 3: ")
+
+
+def test_a_model_file_of_a_later_format_version_says_to_update_treeball(tmp_path, model):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"format": 4})
+    refused(path, "has the format version 4, .*: update treeball, or make the model again with  treeball fit")
+
+
+def test_a_model_file_without_a_format_version_is_refused(tmp_path, model):
+    def without(record: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in record.items() if name != "format"}
+
+    path = rewritten(model.save(tmp_path / "model.parquet"), without)
+    refused(path, "has no format version, and treeball .* reads versions 1 to 3")
+
+
+def test_a_later_format_version_is_named_even_if_its_hash_is_computed_in_another_way(tmp_path, model):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"format": 4})
+    table = pq.read_table(path)
+    metadata = table.schema.metadata | {HASH_KEY: b"blake3:0"}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    refused(path, "has the format version 4")
+
+
+def test_earlier_format_versions_still_load(tmp_path, model):
+    path = earlier(model.save(tmp_path / "model.parquet"))
+    assert content(treeball.load(path)) == content(model)
+
+
+@pytest.mark.parametrize("command", [["info"], ["verify"], ["evaluate"], ["neighbors", "dog"], ["fit"]])
+def test_commands_refuse_a_model_file_of_an_unknown_format_version(tmp_path, model, capsys, command):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"format": 99})
+    name, *more = command
+    assert run([name, str(path), *more]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "format version 99" in said.err
+    assert str(path) in said.err
+
+
+def test_a_model_of_an_unknown_format_version_is_not_read_as_a_hierarchy(tmp_path, model):
+    path = rewritten(model.save(tmp_path / "model.parquet"), lambda record: record | {"format": 99})
+    with pytest.raises(InputError, match="is a model that cannot be read: its record has the format version 99"):
+        treeball.read(path)
 
 
 def lists(rows: Any, kind: Any = None) -> pa.Array:

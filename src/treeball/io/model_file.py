@@ -35,14 +35,13 @@ from .atomic import atomic_write
 from .memory import memory_budget, require_room
 from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of, rows_of
 from .model_hash import HASH_KEY, content_hash
+from .model_version import FORMAT_VERSION, REMEDY, require_known_version
 from .parquet_table import read_columns
 
-FORMAT_VERSION = 3
 _FIRST_WITH_HASH = 3
 _COPIES = 2  # of the table, besides itself, while a model is made of it
 # What the metadata say of the file itself; the rest is the provenance.
 _OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root", "precision")
-_REMEDY = "restore it or make a model with  treeball fit FILE -o MODEL"
 
 
 def save(embedding: Embedding, path: Path) -> Path:
@@ -138,11 +137,11 @@ def _open_model(path: Path) -> ModelFile:
     except InputError as error:
         raise InputError(f"{str(path)!r} holds no usable model: {error}") from error
     except RecursionError:
-        raise InputError(f"{str(path)!r} holds no usable model: its record is nested too deeply; {_REMEDY}") from None
+        raise InputError(f"{str(path)!r} holds no usable model: its record is nested too deeply; {REMEDY}") from None
     except (KeyError, ValueError, TypeError, AttributeError, OverflowError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:100]
         raise InputError(
-            f"{str(path)!r} holds no usable model: its parts do not fit together ({reason}); {_REMEDY}"
+            f"{str(path)!r} holds no usable model: its parts do not fit together ({reason}); {REMEDY}"
         ) from error
 
 
@@ -177,20 +176,19 @@ def _read_table(path: Path) -> pa.Table:
     except (InputError, MemoryError):
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; {_REMEDY}") from error
+        raise InputError(f"{str(path)!r} is damaged or cut short and cannot be read; {REMEDY}") from error
     require_room(_COPIES * table.nbytes)
     return table
 
 
 def _from_table(table: pa.Table, text: bytes, saved_hash: bytes | None) -> ModelFile:
+    require_known_version(text)
     if saved_hash is not None and content_hash(table, text).encode() != saved_hash:
-        raise InputError(f"it was damaged or changed: its SHA-256 is not the one it was saved with; {_REMEDY}")
+        raise InputError(f"it was damaged or changed: its SHA-256 is not the one it was saved with; {REMEDY}")
     description = _record_of(text)
-    version = description.get("format", 1)
-    if not isinstance(version, int):
-        raise ValueError(f"there is no format {str(version)[:40]!r}")
+    version: int = description["format"]
     if saved_hash is None and version >= _FIRST_WITH_HASH:
-        raise InputError(f"it was damaged or changed: the SHA-256 that it was saved with is gone; {_REMEDY}")
+        raise InputError(f"it was damaged or changed: the SHA-256 that it was saved with is gone; {REMEDY}")
     return ModelFile(
         _embedding(table, description), version, None if saved_hash is None else saved_hash.decode("ascii")
     )

@@ -12,6 +12,7 @@ from ....errors import InputError
 from ...memory import held, watched
 from ...model_columns import COLUMNS, METADATA_KEY, VECTORS_KEY, edges_of, names_of
 from ...model_hash import HASH_KEY, content_hash
+from ...model_version import require_known_version
 from ...parquet_table import read_columns
 from ..relation import MISSING, Relation
 from ..settings import ReadSettings
@@ -52,6 +53,11 @@ def _relation_of_model(source: Source) -> Relation | None:
     metadata, there = file.schema_arrow.metadata or {}, file.schema_arrow.names
     if not (METADATA_KEY in metadata or VECTORS_KEY in metadata) or not {"node", "parent"} <= set(there):
         return None
+    if METADATA_KEY in metadata:
+        try:
+            require_known_version(metadata[METADATA_KEY])
+        except InputError as error:
+            raise InputError(f"{source.label} is a model that cannot be read: {error}") from None
     wanted = [name for name in COLUMNS if name in there]
     if HASH_KEY in metadata:  # of all that the file says, so all of it is needed
         table = read_columns(source.data, there)
