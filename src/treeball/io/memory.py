@@ -30,6 +30,7 @@ __all__ = [
     "memory_budget",
     "require_room",
     "require_room_after",
+    "room_left",
     "text_size",
     "watched",
 ]
@@ -99,6 +100,12 @@ def require_room(more: int = 0) -> None:
         raise _refusal(budget)
 
 
+def room_left() -> int:
+    """Bytes that reading may still take: the rest of the budget, or without one half of the machine's memory."""
+    budget = _current.get()
+    return bytes_of("auto") if budget is None else max(budget.limit - (_resident() - budget.before), 0)
+
+
 def require_room_after(before: int, after: int) -> None:
     """Look at the memory when the number of things taken in has passed a multiple of EVERY: a look takes time."""
     if before // EVERY != after // EVERY:
@@ -122,7 +129,7 @@ def held() -> Iterator[None]:
 
     with _one_limit:
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = reserved + _FOR_THREADS + max(budget.limit - (_resident() - budget.before), 0)
+        wanted = reserved + _FOR_THREADS + room_left()
         limits = [limit for limit in (soft, hard, wanted) if limit != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
         try:

@@ -40,12 +40,14 @@ def connect(memory: int, folder: Path, threads: int) -> Any:
         import duckdb
     except ImportError:
         raise MissingExtraError("duckdb", "scale", "a model folder") from None
-    base = duckdb.connect()
+    # The files are data that is not trusted: none of them may make DuckDB fetch or load an extension.
+    base = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
     folder.mkdir(parents=True, exist_ok=True)
     base.execute(f"SET memory_limit='{max(memory, 1 << 28) // (1 << 20)}MiB'")
     base.execute("SET temp_directory=?", [str(folder)])
     base.execute(f"SET threads={threads}")
     base.execute("SET enable_progress_bar=false")
+    base.execute("SET lock_configuration=true")
     return base
 
 
@@ -164,8 +166,16 @@ class Edges:
 
 def _table(files: tuple[str, ...], options: str) -> str:
     """SQL that reads some files, each column by the name that it has in the first."""
-    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    listed = ", ".join(map(_literal, files))
+    # Without it a folder named parent=x would be a column of all files in it.
+    options = ", hive_partitioning=false" + options
     return f"{_READERS[_ending(files[0])]}([{listed}], union_by_name=false{options})"
+
+
+def _literal(file: str) -> str:
+    """SQL for one file: DuckDB would take [1] in a name for a pattern, and a name such as s3:x for an address."""
+    path = file if "://" in file else os.path.abspath(file)
+    return "'" + glob.escape(path).replace("'", "''") + "'"
 
 
 def _described(base: Any, table: str, file: str) -> dict[str, str]:
