@@ -263,6 +263,12 @@ def test_a_score_of_ones_own_ranks_like_the_distance_it_is():
         assert np.array_equal(mine.ranking.ranks, theirs.ranking.ranks)
         assert mine.map == pytest.approx(theirs.map, abs=1e-12)
         assert mine.illness.counts() == theirs.illness.counts()
+    well = treeball.fit(EDGES, dim=3)
+    assert well.evaluate().certificate.margin > 1
+    scored = treeball.evaluate(well, score=distance)
+    assert len(scored.illness) == 0
+    assert scored.certificate is None  # which speaks of distances
+    assert "certificate" not in scored.to_dict()
     constant = treeball.evaluate(model, score=lambda embedding, nodes: np.zeros((nodes.size, len(embedding))))
     assert constant.mean_rank == 44  # ties count against us
     assert treeball.evaluate(model, score=distance, sample=7).ranking.sources.size == 7

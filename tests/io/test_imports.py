@@ -258,6 +258,95 @@ def test_import_on_the_command_line(capsys):
     assert same(treeball.load("again.parquet"))
 
 
+# ---- objects with names ----
+
+
+class Keyed:
+    """What gensim's KeyedVectors look like."""
+
+    def __init__(self, names, vectors):
+        self.index_to_key, self.vectors = names, np.array(vectors)
+
+
+class Trained:
+    def __init__(self, **held):
+        vars(self).update(held)
+
+
+def backwards():
+    return dict(reversed(POINTS.items()))
+
+
+def test_vectors_in_memory_go_to_nodes_by_name():
+    keyed = Keyed(list(backwards()), list(backwards().values()))
+    for source in (backwards(), keyed, Trained(kv=keyed), Trained(wv=keyed)):
+        embedding = import_vectors(source, "tree.csv")
+        assert same(embedding)
+        assert embedding.provenance.method == "imported"
+    assert import_vectors(backwards(), "tree.csv").provenance.imported["source"] == "the dict"
+    assert import_vectors(backwards(), "tree.csv", geometry="euclidean", objective="ancestors").geometry == "euclidean"
+
+
+def test_a_frame_of_vectors_goes_to_nodes_by_its_index():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame.from_dict(backwards(), orient="index")
+    assert same(import_vectors(frame, "tree.csv"))
+    assert same(import_vectors(frame.rename_axis("node").reset_index(), "tree.csv"))
+    assert same(import_vectors(frame.assign(parent=["dog", "animal", "animal", None])))
+    with pytest.raises(InputError, match="the frame has two vectors for 'dog', in rows 3 and 5"):
+        import_vectors(pandas.concat([frame, frame.loc[["dog"]]]), "tree.csv")
+
+
+def test_what_gensim_trains_is_imported_as_it_is(caplog):
+    pytest.importorskip("gensim", reason="gensim is heavy and not installed")
+    from gensim.models import KeyedVectors
+    from gensim.models.poincare import PoincareModel
+
+    pairs = [("dog", "animal"), ("cat", "animal"), ("poodle", "dog")]
+    model = PoincareModel(pairs, size=2, negative=2, seed=1)
+    model.train(epochs=2)
+    for source in (model, model.kv):
+        embedding = import_vectors(source, "tree.csv")
+        assert {name: embedding[name].tolist() for name in embedding} == {
+            name: model.kv[name].tolist() for name in model.kv.index_to_key
+        }
+    assert caplog.text == ""
+    words = KeyedVectors(2)
+    words.add_vectors(list(backwards()), np.array(list(backwards().values())))
+    assert same(import_vectors(words, "tree.csv", geometry="euclidean"))
+    assert caplog.text == ""
+    taken = import_vectors(words, "tree.csv")
+    assert taken.geometry == "poincare"
+    assert "KeyedVectors do not say their space" in caplog.text
+    assert "KeyedVectors do not say their space" in taken.provenance.imported["notes"][-1]
+
+
+def test_vectors_in_memory_that_cannot_be_used_are_refused():
+    points = backwards()
+    for source, message in (
+        (np.zeros((4, 2)), "not from array.*Embedding.from_vectors"),
+        (7, "not from 7"),
+        (None, "not from None"),
+        ({**points, "dog": (0.5,)}, "the dict must be rows of numbers, all of the same length"),
+        ({**points, "dog": ("a", "b")}, "the dict must be rows of numbers"),
+        ({}, "0 names for an array of shape"),
+        ({"wolf": (0.1, 0.1)}, "no name in the dict"),
+        ({1: (0.1, 0.1), "1": (0.1, 0.2)}, "the dict has two vectors for '1', in rows 1 and 2"),
+        (Keyed(["dog"], np.zeros((2, 2))), "1 names for an array of shape"),
+        ({name: point for name, point in points.items() if name != "cat"}, "1 of 4 nodes have no vector in the dict"),
+    ):
+        with pytest.raises(InputError, match=message):
+            import_vectors(source, "tree.csv")
+    with pytest.raises(InputError, match="the dict does not name the parents of its nodes: give the hierarchy"):
+        import_vectors(points)
+    with pytest.raises(InputError, match="format describes a file, and these vectors are in memory"):
+        import_vectors(points, "tree.csv", format="npy")
+    assert "poodle" in import_vectors({**points, "wolf": (0.1, 0.1)}, "tree.csv")
+    assert "cat" not in import_vectors(
+        {name: point for name, point in points.items() if name != "cat"}, "tree.csv", missing="drop"
+    )
+
+
 # ---- pandas and networkx ----
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ..limits import UNIT_ROUNDOFF
 from ..nearest import search_tree
 from ..types import Floats, Geometry, Ints, Objective
 from . import _precise
+from ._named_vectors import in_order_of, numbers, rows_without_names
 from ._provenance import Provenance
 from ._questions import Questions
 from ._suggest_parent import Suggestion, suggest_parent
@@ -47,7 +48,8 @@ class Embedding(Questions):
     Attributes
     ----------
     vectors : float64 (n, dim), or (n, dim + 1) for the geometry lorentz, time first
-        Read-only; row i belongs to ``hierarchy.names[i]``.
+        Read-only; row i belongs to ``hierarchy.names[i]``. Rows given as a DataFrame or a mapping are refused if their
+        names come in another order: see :meth:`from_vectors`.
     hierarchy : Hierarchy
     space : Space
         Where they live; see :mod:`treeball.geometry.spaces`. Given by its name, the geometry.
@@ -65,7 +67,7 @@ class Embedding(Questions):
 
     def __init__(
         self,
-        vectors: Floats,
+        vectors: Any,
         hierarchy: Hierarchy,
         geometry: Geometry = "poincare",
         provenance: Provenance | None = None,
@@ -75,8 +77,9 @@ class Embedding(Questions):
         precise: Floats | None = None,
     ) -> None:
         space = space_of(geometry)
-        roundoff = _roundoff(vectors)
-        vectors = np.array(vectors, np.float64, order="C")
+        given = numbers(rows_without_names(vectors, hierarchy), "the vectors")
+        roundoff = _roundoff(given)
+        vectors = np.array(given, np.float64, order="C")
         if vectors.ndim != 2 or vectors.shape[0] != hierarchy.n_nodes:
             raise InputError(
                 f"the vectors have shape {vectors.shape}, but the hierarchy has {hierarchy.n_nodes:,} nodes: "
@@ -97,6 +100,44 @@ class Embedding(Questions):
         self._evaluations: dict[Objective, Evaluation] = {}
         if reach is not None:
             self.reach = _checked_reach(reach, hierarchy)
+
+    @classmethod
+    def from_vectors(
+        cls,
+        names: Iterable[Hashable],
+        vectors: Any,
+        hierarchy: Hierarchy,
+        geometry: Geometry = "poincare",
+        provenance: Provenance | None = None,
+    ) -> Self:
+        """The embedding of vectors that come in any order, by their names.
+
+        Parameters
+        ----------
+        names
+            Name (id) of the node of each row, each node once. A virtual root may be left out: it is put at the origin.
+        vectors : (n, width)
+            Array, tensor or lists of numbers.
+        hierarchy, geometry, provenance
+            As for `Embedding` itself.
+
+        Raises
+        ------
+        InputError
+            If a name comes twice or is no node, if a node has no vector, or if there are more or fewer rows than names.
+        """
+        listed = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        rows = in_order_of(hierarchy, listed)
+        values = numbers(vectors, "the vectors")
+        if values.ndim != 2 or len(values) != len(list(listed)):
+            raise InputError(
+                f"there are {len(list(listed)):,} names for vectors of shape {values.shape}: give one row per name"
+            )
+        ordered = values[rows]
+        if hierarchy.virtual_root is not None and rows[hierarchy.virtual_root] < 0:
+            space = space_of(geometry)
+            ordered[hierarchy.virtual_root] = space.origin(space.dim(values.shape[1]))
+        return cls(ordered, hierarchy, geometry, provenance)
 
     # ---- shape and names ----
 
@@ -171,6 +212,12 @@ class Embedding(Questions):
 
     def __getitem__(self, name: Hashable) -> Floats:
         return np.asarray(self.vectors[self.hierarchy.names.find(name)])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The vectors, for `numpy.asarray`; read-only unless they are copied."""
+        if copy is False and dtype is not None and np.dtype(dtype) != self.vectors.dtype:
+            raise ValueError(f"the vectors are float64: as {np.dtype(dtype)} they must be copied")
+        return np.array(self.vectors, dtype) if copy else np.asarray(self.vectors, dtype)
 
     def __repr__(self) -> str:
         method = self.provenance.method or "unknown method"

@@ -53,8 +53,12 @@ class Evaluation:
 
     @property
     def certificate(self) -> Certificate | None:
-        """What was shown when every node was ranked and no pair is ill; None otherwise."""
-        if not self.ranking.sources.size or not self.ranking.is_exact or len(self.illness):
+        """What was shown when distances ranked every node and no pair is ill; None otherwise.
+
+        A certificate speaks of distances, so there is none for a score of one's own.
+        """
+        ranking = self.ranking
+        if not ranking.sources.size or not ranking.is_exact or not ranking.is_by_distance or len(self.illness):
             return None
         pairs = self.ranking.sources.size * (self.nodes - 1)
         return Certificate(pairs, self.ranking.margin, self.objective, self.edges == self.nodes - 1)
@@ -66,8 +70,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """The object that ``treeball evaluate --json`` prints.
 
-        `sampled` is there only when nodes were sampled, `certificate` only when all were ranked and no pair is ill,
-        `device` only when a card compared them.
+        `sampled` is there only when nodes were sampled, `certificate` only when distances ranked all of them and no
+        pair is ill, `device` only when a card compared them.
         """
         record: dict[str, Any] = {
             "nodes": self.nodes,
@@ -121,7 +125,8 @@ def evaluate(
         0 uses all cores.
     score
         How near other nodes are to some, instead of the distance: takes the embedding and codes (m,) of nodes, and
-        gives an array (m, n), smaller for nearer. The energy of an entailment cone is such a score.
+        gives an array (m, n), smaller for nearer. The energy of an entailment cone is such a score. There is no
+        certificate then, as that speaks of distances.
     device
         Where to compare distances: ``"cpu"``, ``"cuda"`` (a graphics card), or ``"auto"``, which takes a card where
         there is one and it is expected to be faster. The ranks are the same.

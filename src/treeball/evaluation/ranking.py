@@ -57,7 +57,7 @@ class Ranking:
         How many nodes have a positive.
     margin : float
         Smallest ratio, over the sources, of the distances to the nearest non-positive and to the farthest positive:
-        above 1 when no pair is ill; inf when there is no non-positive.
+        above 1 when no pair is ill; inf when there is no non-positive, nan when a score of one's own ranked the nodes.
     device : str
         Name of the card that compared the nodes; empty if the processor did.
     """
@@ -76,6 +76,11 @@ class Ranking:
     def is_exact(self) -> bool:
         """Whether every node with a positive was ranked."""
         return self.sources.size == self.population
+
+    @property
+    def is_by_distance(self) -> bool:
+        """Whether distances ranked the nodes, not a score of one's own."""
+        return not math.isnan(self.margin)
 
     @property
     def map(self) -> float:

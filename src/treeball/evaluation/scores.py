@@ -68,5 +68,5 @@ def rank_by_score(
             precision[place] = float((number / (number + closer[order])).mean())
             if rivals.size:
                 offender[place] = rivals[np.argmin(near)]
-    # A score may be negative: a ratio of two says nothing.
-    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, math.inf)
+    # A score may be negative: a ratio of two says nothing, so there is no margin.
+    return Ranking(sources, ptr, idx, ranks, precision, offender, with_positives.size, margin=math.nan)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -11,17 +15,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...embedding import Embedding, Provenance
+from ...embedding._named_vectors import named_vectors, numbers
 from ...errors import InputError
 from ...geometry.coordinates import RowError, kinds_of, space_for, to_space
 from ...geometry.spaces import BALL, Space, space_of
 from ...hierarchy import Hierarchy
+from ...hierarchy._ids import BRIEF
 from ...types import Coordinates, Geometry, Kind, Objective, VectorFormat
 from ..readers.relation import refuse_surrogates
-from ._read import read_vectors
+from ._read import read_vectors, require_distinct
 from .vectors import Vectors
 from .word2vec import token
 
 __all__ = ["Missing", "embedding_of", "import_vectors"]
+
+_LOG = logging.getLogger("treeball")
 
 Missing = Literal["error", "drop"]
 # Files of other tools often have single precision, or no more than six digits.
@@ -29,7 +37,7 @@ ROUNDOFF = 1e-6
 
 
 def import_vectors(
-    source: str | Path,
+    source: Any,
     hierarchy: Any = None,
     *,
     format: VectorFormat | None = None,
@@ -40,12 +48,14 @@ def import_vectors(
     objective: Objective = "parents",
     max_memory: str = "auto",
 ) -> Embedding:
-    """Make an embedding from vectors in a file and a hierarchy.
+    """Make an embedding from vectors, in a file or in memory, and a hierarchy.
 
     Parameters
     ----------
     source
-        File of vectors in any format that :func:`treeball.io.vectors.export` writes, recognised by content.
+        Path of a file of vectors in any format that :func:`treeball.io.vectors.export` writes, recognised by content.
+        Or an object with names: a mapping from name to vector, a pandas DataFrame whose index holds the names, or
+        gensim's ``KeyedVectors``, ``PoincareModel`` or any model with ``wv``. Rows go to nodes by name.
     hierarchy
         A :class:`Hierarchy` or anything :func:`treeball.read` takes; by default what the file itself says of parents.
     format
@@ -57,7 +67,7 @@ def import_vectors(
     missing
         What to do with nodes without a vector: ``"error"``, or ``"drop"`` them; their children go to their parents.
     names
-        File of names, one a line, for an array that comes without.
+        File of names, one a line, for an array in a file that comes without.
     objective
         What the vectors were trained for, which is what :func:`treeball.evaluate` measures by default.
     max_memory
@@ -70,6 +80,10 @@ def import_vectors(
         file of vectors holds, is put at the origin.
     """
     _require_choices(format=format, geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
+    if not isinstance(source, (str, os.PathLike)):
+        _require_no_file_options(format=format, names=names)
+        how: dict[str, Any] = {"geometry": geometry, "coordinates": coordinates, "missing": missing}
+        return _from_memory(source, hierarchy, objective=objective, **how)
     beside = None if names is None else Path(names)
     vectors, chosen, digest = read_vectors(Path(source), format, beside, str(max_memory))
     return embedding_of(
@@ -82,6 +96,44 @@ def import_vectors(
         objective=objective,
         described={"format": chosen, "sha256": digest},
     )
+
+
+def _require_no_file_options(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} describes a file, and these vectors are in memory: leave it out")
+
+
+def _from_memory(source: Any, hierarchy: Any, **options: Any) -> Embedding:
+    """The embedding of an object that holds names and vectors: a mapping, a DataFrame or what gensim trained."""
+    from ..frames import from_pandas
+
+    if hasattr(source, "columns") and hasattr(source, "set_index"):
+        return from_pandas(source, hierarchy, **options)
+    held = getattr(source, "kv", None) or getattr(source, "wv", None) or source
+    named = named_vectors(held)
+    if named is None:
+        raise InputError(
+            "vectors come from the path of a file, a mapping from name to vector, a DataFrame or gensim's "
+            f"KeyedVectors, not from {BRIEF.repr(source)}; with names in a list use Embedding.from_vectors"
+        )
+    values = numbers(named.values, named.kind)
+    if values.ndim != 2 or len(values) != len(named.names):
+        raise InputError(f"{named.kind} holds {len(named.names):,} names for an array of shape {values.shape}")
+    embedding = embedding_of(Vectors([str(name) for name in named.names], values), hierarchy, named.kind, **options)
+    return _doubt_the_space(embedding, held, options)
+
+
+def _doubt_the_space(embedding: Embedding, held: Any, options: Mapping[str, Any]) -> Embedding:
+    """The embedding; a note and a warning say so if vectors of gensim were taken for points of the ball unasked."""
+    kinds = [kind.__name__ for kind in type(held).__mro__]
+    if "KeyedVectors" not in kinds or "PoincareKeyedVectors" in kinds or options["geometry"] or options["coordinates"]:
+        return embedding
+    note = "KeyedVectors do not say their space: they were read as points of the Poincaré ball; name it with geometry"
+    _LOG.warning("%s", note)
+    record = embedding.provenance
+    imported = {**(record.imported or {}), "notes": [*(record.imported or {}).get("notes", []), note]}
+    return embedding.with_provenance(replace(record, imported=imported))
 
 
 def embedding_of(
@@ -97,6 +149,7 @@ def embedding_of(
 ) -> Embedding:
     """The embedding of vectors that were read already; `label` is what messages call them, `described` is kept."""
     _require_choices(geometry=geometry, coordinates=coordinates, missing=missing, objective=objective)
+    require_distinct(vectors.names, label)
     # JSON and Python can spell what UTF-8, and so a model file, cannot hold.
     refuse_surrogates(chain(vectors.names, vectors.labels or [], *(vectors.synonyms or [])))
     tree = _own_hierarchy(vectors, label) if hierarchy is None else _read(hierarchy)
@@ -145,7 +198,7 @@ def _read(source: Any, **options: Any) -> Hierarchy:
 
 def _own_hierarchy(vectors: Vectors, label: str) -> Hierarchy:
     if vectors.parents is None:
-        raise InputError(f"{label} does not say who is whose parent: give the hierarchy with --hierarchy FILE")
+        raise InputError(f"{label} does not name the parents of its nodes: give the hierarchy with --hierarchy FILE")
     names = vectors.names
     child: list[str] = []
     parent: list[str | None] = []

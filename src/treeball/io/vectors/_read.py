@@ -11,7 +11,7 @@ from ..memory import all_of, memory_budget, watched
 from .formats.registry import find, format_names
 from .vectors import VectorFile, Vectors
 
-__all__ = ["read_vectors", "sniff"]
+__all__ = ["read_vectors", "require_distinct", "sniff"]
 
 # Marks of files that are no vectors, but where those of other tools often are: pickles, archives and HDF5.
 _CLOSED = (b"\x80", b"PK\x03\x04", b"\x89HDF")
@@ -42,13 +42,15 @@ def _read_vectors(path: Path, format: VectorFormat | None, names: Path | None) -
     vectors = find(format).read(source)
     if not len(vectors.names):
         raise InputError(f"{source.label} holds no vectors")
-    seen: dict[str, int] = {}
-    for row, name in watched(enumerate(vectors.names)):
-        if seen.setdefault(name, row) != row:
-            raise InputError(
-                f"{source.label} has two vectors for {name!r}, in rows {seen[name] + 1} and {row + 1}: keep one"
-            )
     return vectors, format, hashlib.sha256(data).hexdigest()
+
+
+def require_distinct(names: list[str], label: str) -> None:
+    """Refuse a name that comes twice: only one of its vectors could be used."""
+    seen: dict[str, int] = {}
+    for row, name in watched(enumerate(names)):
+        if seen.setdefault(name, row) != row:
+            raise InputError(f"{label} has two vectors for {name!r}, in rows {seen[name] + 1} and {row + 1}: keep one")
 
 
 def sniff(data: bytes, label: str) -> VectorFormat:
