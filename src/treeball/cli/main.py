@@ -35,6 +35,7 @@ from .insert import insert
 from .neighbors import neighbors
 from .plan import plan
 from .plot import plot
+from .plug_ins import plug_in_options
 from .reproduce import reproduce
 from .search import search
 from .serve import serve
@@ -116,8 +117,9 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        arguments = _use_config(arguments)
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        arguments, config = _use_config(arguments)
+        with plug_in_options(app, arguments, config):
+            code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CycloptsError as error:
@@ -148,23 +150,28 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
-def _use_config(arguments: list[str]) -> list[str]:
-    """Take ``--config FILE`` out of the arguments; its tables give the options that the command line leaves out."""
+def _use_config(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Take ``--config FILE`` out of the arguments; its tables give the options that the command line leaves out.
+
+    Returns the other arguments and the tables.
+    """
     app.config = ()
     rest: list[str] = []
+    tables: dict[str, Any] = {}
     tokens = iter(arguments)
     for token in tokens:
         if token == "--config" or token.startswith("--config="):
             path = token.partition("=")[2] or next(tokens, "")
             if not Path(path).is_file():
                 raise InputError(f"there is no settings file {path!r}; give --config a TOML file with a table [fit]")
-            app.config = (_toml(path),)
+            tables = _tables(path)
+            app.config = (Toml(path, must_exist=True),)
         else:
             rest.append(token)
-    return rest
+    return rest, tables
 
 
-def _toml(path: str) -> Toml:
+def _tables(path: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -175,4 +182,4 @@ def _toml(path: str) -> Toml:
     for name, table in content.items():
         if name not in COMMANDS or not isinstance(table, dict):
             raise InputError(f"{path!r}: {name!r} is not a table of a command; put settings under [fit]")
-    return Toml(path, must_exist=True)
+    return content

@@ -132,20 +132,26 @@ class BenchPlan:
     def _check_settings(self) -> None:
         """Refuse what no method of the bench could take; what only some of them use is said in the table."""
         from ..methods.fit_settings import FitSettings, given_settings
-        from ..methods.registry import find, require_known
+        from ..methods.registry import find, is_plug_in, require_known
         from ..methods.settings import refuse_unknown
 
-        known = [one.name for one in dataclasses.fields(FitSettings)]
+        every_setting = {one.name for one in dataclasses.fields(FitSettings)}
+        by_shipped: set[str] = set()
+        by_plug_ins: set[str] = set()
         for method in self.methods:
             require(isinstance(method, str), f"methods must be names, not {method!r}")
             if method != "auto":
                 require_known(method)
-                known += [name for name in find(method).settings.names() if name not in known]
-        refuse_unknown(self.settings, known, "bench")
+            names = every_setting if method == "auto" else set(find(method).settings.names())
+            by_plug_ins |= names if is_plug_in(method) else set()
+            by_shipped |= set() if is_plug_in(method) else names
+        refuse_unknown(self.settings, sorted(every_setting | by_plug_ins), "bench")
         for name, option in _ITS_OWN.items():
             if name in self.settings:
                 raise InputError(f"{name} is not one of the settings that all methods share: give it as {option}")
-        given_settings(None, **self.settings)
+        # A method from outside checks what it alone uses, when its run begins.
+        alone = by_plug_ins - by_shipped
+        given_settings(None, **{name: value for name, value in self.settings.items() if name not in alone})
 
     @property
     def terms(self) -> Record:

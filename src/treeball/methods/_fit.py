@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_number
 from ..embedding import Embedding
 from ..engine import choose
 from ..errors import InputError
@@ -132,6 +133,7 @@ def fit(
     if settings.device == "cuda":
         choose("cuda")  # where there is none, nothing is begun that could not be scored
     run = begin(hierarchy, settings, resume)
+    run.trace_every = choice.trace_every or run.trace_every
     run.pause_every = getattr(watch, "pause_every", lambda epochs: 0)(settings.epochs_to_train)
     if not run.log:
         for reason in choice.reasons:
@@ -202,6 +204,7 @@ def _execute(run: Run, checkpoints: Checkpoints | None, watch: Watch | None, pro
     stopping = False
     with TrainingProgress(epochs, run.epoch, silent=not progress) as line, StopOnInterrupt() as interrupt:
         for done in steps:
+            run.trace_if_due()
             line.see(run, done)
             stopping |= watch is not None and bool(watch(run, done))
             stopping |= interrupt.requested
@@ -283,6 +286,8 @@ def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = N
             log=list(record.log),
             trace=list(record.trace),
         )
+    every = getattr(settings, "trace_every", 0)
+    run.trace_every = every if is_number(every) and every >= 1 else 0  # a method from outside may mean something else
     run.vectors = _with_room_behind(run.vectors)
     return run
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..checks import require
+from ..checks import require, require_whole
 from ..hierarchy import Hierarchy
 from ..limits import TERMS
 from .dimension import smallest_dimension, smallest_trained_dimension
 from .fit_settings import settings_of
-from .registry import find
+from .registry import find, is_plug_in
 from .settings import ConstructSettings, Settings, SoftmaxSettings
 
 __all__ = ["Choice", "resolve", "softmax_for"]
@@ -38,11 +38,15 @@ LISTED_SHARE = 0.2
 
 
 class Choice(NamedTuple):
-    """What is to be done: settings of a method, why, and what else to try, of which the better one is kept."""
+    """What is to be done: settings of a method, why, and what else to try, of which the better one is kept.
+
+    `trace_every` is that of a method from outside whose settings have no such field.
+    """
 
     settings: Settings
     reasons: list[str]
     rivals: tuple[Settings, ...] = ()
+    trace_every: int = 0
 
 
 def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = False) -> Choice:
@@ -88,7 +92,23 @@ def resolve(hierarchy: Hierarchy, given: Mapping[str, Any], *, progress: bool = 
 def _choose(hierarchy: Hierarchy, name: str, given: Mapping[str, Any]) -> Choice:
     if name == "auto":
         return _suitable(hierarchy, given)
-    return Choice(settings_of(find(name).settings, name, given), [])
+    kind = find(name).settings
+    if is_plug_in(name) and "trace_every" not in kind.names():
+        return _traced(name, given)
+    return Choice(settings_of(kind, name, given), [])
+
+
+def _traced(name: str, given: Mapping[str, Any]) -> Choice:
+    """A training from outside, which is traced without a setting of its own."""
+    every = given.get("trace_every", 0)
+    require_whole("trace_every", every, 0)
+    rest = {option: value for option, value in given.items() if option != "trace_every"}
+    settings = settings_of(find(name).settings, name, rest)
+    require(
+        not every or settings.epochs_to_train > 0,
+        f"the method {name} has no epochs to trace: leave trace_every out",
+    )
+    return Choice(settings, [], trace_every=every)
 
 
 def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:

@@ -155,11 +155,13 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         """Refuse at once what no method would take; what the chosen one has no use for is refused when it is known."""
-        from .registry import require_known
+        from .registry import is_plug_in, require_known
 
         given = self.given()
         if given.pop("method", "auto") != "auto":
             require_known(str(self.method))
+            if is_plug_in(str(self.method)):  # its own settings check what was given
+                return
         if given.get("dim") == "auto":
             del given["dim"]
         if "precision" in given:

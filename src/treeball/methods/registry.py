@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from ..checks import require
 from ..errors import InputError
+from ..interruption import is_interruption
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .descent import Epochs
     from .run import Run
 
-__all__ = ["Method", "find", "method_names", "register", "require_known"]
+__all__ = ["Method", "find", "is_plug_in", "method_names", "plug_in_names", "register", "require_known"]
 
 # A method and the module that holds it, as METHODS; imported when somebody asks for it.
 _HOMES = {
@@ -81,6 +83,17 @@ def method_names() -> list[str]:
     return [*_HOMES, *_registered]
 
 
+def plug_in_names() -> list[str]:
+    """Names of the methods from outside: registered ones, and those of installed packages."""
+    installed = (point.name for point in entry_points(group=_ENTRY_POINTS))
+    return sorted({*_registered, *installed} - set(_HOMES))
+
+
+def is_plug_in(name: str) -> bool:
+    """Whether a method of this name comes from outside: it checks its own settings."""
+    return name not in _HOMES and name in plug_in_names()
+
+
 def find(name: str) -> Method:
     """The method of this name; InputError when there is none."""
     if name in _registered:
@@ -90,10 +103,25 @@ def find(name: str) -> Method:
         return next(method for method in methods if method.name == name)
     require_known(name)
     (point, *_) = entry_points(group=_ENTRY_POINTS, name=name)
-    return register(point.load())
+    return register(_loaded(point))
+
+
+def _loaded(point: EntryPoint) -> Method:
+    """The method of an installed package; InputError if the package does not load, or offers something else."""
+    try:
+        loaded = point.load()
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        raise InputError(f"the method {point.name!r} cannot be loaded from {point.value}: {error}") from error
+    if not isinstance(loaded, Method) or loaded.name != point.name:
+        raise InputError(
+            f"the entry point {point.name!r} leads to {point.value}, which is not a treeball.Method of this name"
+        )
+    return loaded
 
 
 def require_known(name: str) -> None:
     """InputError when there is no method of this name."""
-    if name not in method_names() and not entry_points(group=_ENTRY_POINTS, name=name):
-        raise InputError(f"method must be one of auto, {', '.join(method_names())}, not {name!r}")
+    known = [*_HOMES, *plug_in_names()]
+    require(name in known, f"method must be one of auto, {', '.join(known)}, not {name!r}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checks import is_number
 from ..embedding import Clamped, Embedding, LogEntry, Provenance
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
@@ -45,6 +46,8 @@ class Run:
         Scores along the way, when the settings ask for them.
     pause_every
         Epochs after which someone wants to look, or 0.
+    trace_every
+        Epochs after which scores go into the trace, or 0.
     resumable
         Whether stopping here and resuming leads to the same end as going on.
     precise : float64 (terms, n, dim) or None
@@ -60,6 +63,7 @@ class Run:
     log: list[LogEntry] = field(default_factory=list)
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     pause_every: int = 0
+    trace_every: int = 0
     resumable: bool = True
     precise: Floats | None = None
 
@@ -84,7 +88,7 @@ class Run:
     def descend(self, descent: Descent, *stops: int) -> Epochs:
         """Train some epochs, but not past the next of `stops`, the next trace or the end."""
         ends = [end for end in (*stops, self.settings.epochs) if end > self.epoch]
-        for every in (self.settings.trace_every, self.pause_every):
+        for every in (self.trace_every, self.pause_every):
             if every:
                 ends.append((self.epoch // every + 1) * every)
         done = descent.run(self.epoch, min(descent.epochs_per_call(self.epoch), min(ends) - self.epoch))
@@ -92,9 +96,13 @@ class Run:
         self.resumable = descent.resumes_at(self.epoch)
         self.clamped += done.clamped
         self.loss = done.loss
-        if self.settings.trace_every and self.epoch % self.settings.trace_every == 0:
-            self._record()
         return done
+
+    def trace_if_due(self) -> None:
+        """Record scores if a multiple of `trace_every` was reached, or passed, since the last ones."""
+        last = self.trace[-1]["epoch"] if self.trace else 0
+        if self.trace_every and self.epoch // self.trace_every > last // self.trace_every:
+            self._record()
 
     def note(self, text: str, **facts: Any) -> None:
         """Log a decision."""
@@ -121,7 +129,7 @@ class Run:
             seed=settings.seed,
             epochs_done=self.epoch,
             loss=self.loss,
-            clamped=Clamped(self.clamped, getattr(settings, "max_radius", None)),
+            clamped=Clamped(self.clamped, _largest_radius(settings)),
             log=self.log,
             trace=self.trace,
             report=self.hierarchy.report,
@@ -131,3 +139,9 @@ class Run:
         return Embedding(
             self.vectors[:, :width], self.hierarchy, self.space.name, provenance, spare=spare, precise=self.precise
         )
+
+
+def _largest_radius(settings: Any) -> float | None:
+    """Where vectors are clamped; None for a method that has no such setting, or one of another meaning."""
+    radius: Any = getattr(settings, "max_radius", None)
+    return float(radius) if is_number(radius) else None

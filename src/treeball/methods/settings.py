@@ -7,9 +7,11 @@ gives, and how the settings of a method are made of it, is in `fit_settings`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
 
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_fraction, require_whole
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS, TERMS
@@ -112,12 +114,12 @@ class Settings:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that influences the result, for the model's provenance."""
-        plain = {int: int, float: float}
+        """Everything that influences the result, for the model's provenance, in types that JSON has."""
         record = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            record[field.name] = plain[type(field.default)](value) if type(field.default) in plain else value
+            is_float = isinstance(field.default, float) and is_number(value)
+            record[field.name] = float(value) if is_float else _plain(value)
         del record["threads"], record["device"]
         return record
 
@@ -278,6 +280,17 @@ class SoftmaxSettings(EpochSettings):
             not (self.open_world and self.objective == "ancestors"),
             "open_world goes with the objective parents: for ancestors all that is implied is taken for true",
         )
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON gives it back: a number of NumPy as one of Python, a tuple as a list, other objects as text."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
 def refuse_unknown(given: Iterable[str], known: list[str], who: str) -> None:
