@@ -205,7 +205,7 @@ def test_unequal_terms_are_told():
     assert "Not on equal terms: max_radius is 12.2061 (poincare), 30 (ga-dl-rw)" in said
     assert "There is no training in construct." in said
     assert "epochs 5 is not used by construct." in said
-    assert "ga-dl-rw: n_tc is 300 and dilation_from is 300, beyond 5 epochs" in said
+    assert "ga-dl-rw: n_tc is 300, beyond 5 epochs" in said
     equal = notes(methods=["poincare", "ga-dl-rw"], epochs=5, max_radius=10.0, n_tc=2, dilation_from=3)
     assert "Not on equal terms" not in equal
     assert "beyond" not in equal

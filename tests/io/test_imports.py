@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 from pathlib import Path
@@ -297,8 +298,9 @@ def test_a_frame_of_vectors_goes_to_nodes_by_its_index():
         import_vectors(pandas.concat([frame, frame.loc[["dog"]]]), "tree.csv")
 
 
-def test_what_gensim_trains_is_imported_as_it_is(caplog):
+def test_what_gensim_trains_is_imported_as_it_is(caplog, monkeypatch):
     pytest.importorskip("gensim", reason="gensim is heavy and not installed")
+    monkeypatch.setattr(logging.getLogger("treeball"), "disabled", False)  # a server of another test may have set it
     from gensim.models import KeyedVectors
     from gensim.models.poincare import PoincareModel
 

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 import treeball
 from tests import trees
 from treeball import Embedding, FitSettings, Hierarchy
+from treeball.embedding import Dilations, Provenance
 from treeball.errors import InputError
 from treeball.geometry import poincare
 from treeball.geometry.capacity import lower_bound
 from treeball.geometry.dilation import dilate_ball
-from treeball.methods import geometry_aware
+from treeball.methods import dilating, geometry_aware
 from treeball.methods._fit import fit
 from treeball.methods.pairs import Pairs
 from treeball.methods.sufficiency import Crowding, Sufficiency, crowding, sufficiency
-from treeball.methods.training_settings import ClosureSettings
+from treeball.methods.training_settings import ClosureSettings, DilationSettings
 
 COMMON = {"dim": 2, "epochs": 60, "burn_in": 5, "deterministic": True}
 CLOSURE, DILATION = {"n_tc": 20}, {"dilation_from": 20, "dilation_limit": 1}
@@ -169,7 +170,7 @@ def test_dilation_happens_where_capacity_lacks_and_is_logged(rule, found):
     (entry,) = embedding.provenance.log
     assert entry.epoch == 20
     assert f"{found}; dilated by 1.5; radius" in entry.text
-    before = fit(BALANCED, ga("ga-dl", epochs=20, sufficiency=rule))
+    before = fit(BALANCED, ga("ga-dl", epochs=20, sufficiency=rule, dilation_limit=0))
     assert before.provenance.log == ()
     assert float(entry.text.split("radius ")[1].split(" ")[0]) == pytest.approx(before.radii().max(), abs=0.05)
 
@@ -204,6 +205,118 @@ def test_dilation_obeys_its_settings():
     assert (never, content) == ((), ())
     assert late[0].epoch == 37
     assert [entry.epoch for entry in several] == [20, 30, 40]
+
+
+def test_the_start_of_dilation_is_a_share_of_the_epochs():
+    for epochs, first in ((100, 30), (60, 18), (7, 2)):
+        settings = DilationSettings(method="ga-dl", epochs=epochs)
+        assert (settings.dilation_from, settings.first_dilation) == (0.3, first)
+    for start, epochs, first in ((0.29, 100, 29), (0, 50, 0), (1, 50, 1), (300, 1000, 300), (40.0, 100, 40)):
+        assert DilationSettings(method="ga-dl", epochs=epochs, dilation_from=start).first_dilation == first
+    recorded = DilationSettings(method="ga-dl", dilation_from=300.0).to_dict()["dilation_from"]
+    assert (recorded, type(recorded)) == (300, int)
+    for wrong in (-1, 1.5, "early", np.nan, True):
+        with pytest.raises(InputError, match="dilation_from must be a share of the epochs"):
+            FitSettings(method="ga-dl", dilation_from=wrong)  # type: ignore[arg-type]
+
+
+def test_a_short_training_dilates():
+    log = fit(BALANCED, method="ga-dl", dim=2, epochs=60, burn_in=5, deterministic=True).provenance.log
+    assert next(entry.epoch for entry in log if "dilated" in entry.facts) == 18
+
+
+@pytest.mark.parametrize("method", ["ga-dl", "ga-dl-rw"])
+def test_a_training_that_ends_before_it_may_dilate_is_refused(method):
+    with pytest.raises(InputError, match="dilation_from is epoch 300, and the training ends after 60 epochs"):
+        fit(BALANCED, ga(method, dilation_from=300))
+    with pytest.raises(InputError, match="no dilation would ever come"):
+        fit(BALANCED, ga(method, dilation_from=60))
+    assert fit(BALANCED, ga(method, dilation_from=300, dilation_limit=0)).provenance.dilations.done == 0
+    assert fit(BALANCED, ga(method, dilation_from=59)).provenance.dilations.done == 1
+
+
+def test_a_dilation_stops_at_the_largest_radius_and_is_then_skipped():
+    free = fit(BALANCED, ga("ga-dl", dilation_limit=9, dilation_share=0.0))
+    held = fit(BALANCED, ga("ga-dl", dilation_limit=9, dilation_share=0.0, max_radius=2.5))
+    assert free.provenance.dilations.skipped == 0
+    state = held.provenance.dilations
+    assert state.epochs[0] == 20
+    assert state.factors[-1] < 1.5
+    assert (state.done, state.skipped) == (len(state.epochs), 4 - state.done)
+    assert state.skipped > 0
+    assert state.last_skipped == 50
+    skips = [entry for entry in held.provenance.log if "skipped" in entry.facts]
+    assert len(skips) == 1  # said once, and counted
+    assert "the largest radius, 2.5, leaves no room for a dilation" in skips[0].text
+    assert any("as far as the largest radius allows, and not by 1.5" in entry.text for entry in held.provenance.log)
+
+
+def test_a_dilation_puts_no_more_than_the_outermost_vector_at_the_largest_radius():
+    seen: dict[int, np.ndarray] = {}
+
+    def watch(run, done):
+        seen[run.epoch] = run.vectors.copy()
+
+    outer = ga("ga-dl", max_radius=0.05, dilation=50.0, trace_every=20, epochs=21, lr=1e-9)
+    after = fit(BALANCED, outer, watch=watch)
+    before = poincare.radius(seen[20])
+    (factor,) = after.provenance.dilations.factors
+    assert factor == pytest.approx(0.05 / before.max())
+    np.testing.assert_allclose(after.radii(), factor * before, rtol=1e-6)
+    assert np.count_nonzero(after.radii() > 0.05 - 1e-9) == 1
+
+
+def test_a_note_in_between_does_not_change_which_epochs_dilate(monkeypatch):
+    several = ga("ga-dl", dilation_limit=9, dilation=1.01, dilation_share=0.4)
+    plain = fit(BALANCED, several)
+
+    def chatty(*given):
+        decision = dilating.decide(*given)
+        return decision._replace(text=decision.text or "looked", facts=decision.facts if decision.text else {})
+
+    monkeypatch.setattr(geometry_aware, "decide", chatty)
+    assert fit(BALANCED, several).provenance.dilations == plain.provenance.dilations
+
+    def watch(run, done):
+        run.note("somebody looked")
+
+    assert fit(BALANCED, several, watch=watch).provenance.dilations == plain.provenance.dilations
+
+
+def test_the_state_of_dilation_is_a_field_of_the_record(tmp_path):
+    made = fit(BALANCED, ga("ga-dl", dilation_limit=3, dilation=1.1)).provenance
+    state = made.dilations
+    assert (state.done, state.epochs, state.factors, state.skipped) == (3, (20, 30, 40), (1.1, 1.1, 1.1), 0)
+    assert 0 < state.share <= 1
+    assert made.to_dict()["dilations"]["epochs"] == [20, 30, 40]
+    assert Provenance.from_dict(made.to_dict()).dilations == state
+    assert fit(BALANCED, ga("ga-rw")).provenance.dilations is None
+    assert "dilations" not in fit(BALANCED, ga("ga-rw")).provenance.to_dict()
+    with pytest.raises(InputError, match="dilations: epochs: 'x' is no list"):
+        Provenance.from_dict({"dilations": {"epochs": "x", "factors": []}})
+    with pytest.raises(InputError, match="not one factor for each epoch"):
+        Provenance.from_dict({"dilations": {"epochs": [1], "factors": []}})
+
+
+def test_a_record_of_an_earlier_version_has_its_state_in_the_log(tmp_path):
+    settings = ga("ga-dl", dilation_limit=3, dilation=1.1)
+    whole = fit(BALANCED, settings)
+    part = fit(BALANCED, settings, watch=lambda run, done: run.epoch >= 35)
+    old = part.provenance.to_dict()
+    del old["dilations"]
+    old["settings"]["dilation_from"] = 20
+    read = Provenance.from_dict(old)
+    assert read.dilations == Dilations(epochs=(20, 30), factors=(1.1, 1.1), is_lacking=True)
+    resumed = fit(BALANCED, settings, resume=part.with_provenance(read))
+    assert np.array_equal(resumed.vectors, whole.vectors)
+    assert resumed.provenance.dilations == whole.provenance.dilations
+
+
+def test_epochs_of_an_earlier_record_and_a_share_that_means_them_go_on():
+    part = fit(BALANCED, ga("ga-dl", dilation_from=18), watch=lambda run, done: run.epoch >= 10)
+    assert fit(BALANCED, ga("ga-dl", dilation_from=0.3), resume=part).provenance.epochs_done == 60
+    with pytest.raises(InputError, match=r"dilation_from was 18 and is now 0\.5"):
+        fit(BALANCED, ga("ga-dl", dilation_from=0.5), resume=part)
 
 
 def test_a_dilation_multiplies_every_radius():

@@ -497,7 +497,9 @@ def test_dilation_follows_algorithm_1(rule, measure, found):
     assert dilate_if_crowded(30) == 1.5
     np.testing.assert_allclose(nodes.points.detach(), dilation.dilate_ball(vectors, 1.5)[0], rtol=1e-13)
     for epoch in range(40, 200, 10):
-        room = not measure(nodes.points.detach().numpy(), nodes.hierarchy).exceeds(0.005, dilate_if_crowded.dilating)
+        room = not measure(nodes.points.detach().numpy(), nodes.hierarchy).exceeds(
+            0.005, dilate_if_crowded.state.is_lacking
+        )
         assert (dilate_if_crowded(epoch) is None) == room
     assert room
     assert nodes.log[0].epoch == 30
@@ -510,16 +512,49 @@ def test_dilation_has_limits():
     dilate_if_crowded = Dilation(nodes, factor=1.1, first=0, limit=2, every=1)
     assert [dilate_if_crowded(epoch) for epoch in range(4)] == [1.1, 1.1, None, None]
     nodes = crowded()
-    Dilation(nodes, factor=3.0, first=0, max_radius=2.0)(0)
+    dilate_if_crowded = Dilation(nodes, factor=3.0, first=0, max_radius=2.0)
+    assert dilate_if_crowded(0) == pytest.approx(2.0)  # as far as there is room
     assert nodes.radii().max().item() == pytest.approx(2.0)
-    assert "59 points held back at radius 2" in nodes.log[0].text
+    assert "as far as the largest radius allows, and not by 3" in nodes.log[0].text
+    before = nodes.points.detach().clone()
+    assert [dilate_if_crowded(epoch) for epoch in (10, 20)] == [None, None]
+    assert torch.equal(nodes.points, before)
+    assert (dilate_if_crowded.state.skipped, dilate_if_crowded.state.last_skipped) == (2, 20)
+    assert nodes.to_embedding().provenance.dilations == dilate_if_crowded.state
     for options, message in (
         ({"factor": -1.0}, "dilation must be above 0"),
         ({"every": 0}, "at least 1 epoch apart"),
+        ({"first": 0.3}, "first must be a whole number of at least 0, not 0.3"),
         ({"max_radius": 35.0}, "max_radius must be above 0 and at most 34"),
     ):
         with pytest.raises(InputError, match=message):
             Dilation(nodes, **options)
+
+
+def test_the_state_of_a_dilation_is_saved_and_loaded(tmp_path):
+    def trained(stop=None):
+        nodes = crowded()
+        dilation = Dilation(nodes, factor=1.1, first=0, limit=4, every=10)
+        given = [dilation(epoch) for epoch in range(0, 30, 10)]
+        if stop is not None:
+            torch.save({"nodes": nodes.state_dict(), "dilation": dilation.state_dict()}, stop)
+        return nodes, dilation, given
+
+    nodes, dilation, given = trained(tmp_path / "state.pt")
+    assert given == [1.1] * 3
+    saved = torch.load(tmp_path / "state.pt", weights_only=True)
+    again = crowded()
+    again.load_state_dict(saved["nodes"])
+    resumed = Dilation(again, factor=1.1, first=0, limit=4, every=10)
+    resumed.load_state_dict(saved["dilation"])
+    assert resumed.state == dilation.state
+    assert resumed.state.epochs == (0, 10, 20)
+    assert [resumed(30), resumed(40)] == [dilation(30), dilation(40)] == [1.1, None]
+    assert torch.equal(again.points, nodes.points)
+    assert again.to_embedding().provenance.dilations.done == 4
+    for wrong in ({}, {"epochs": [1], "factors": []}, {"epochs": 3, "factors": [1.0]}):
+        with pytest.raises(InputError, match="not the state of a Dilation"):
+            resumed.load_state_dict(wrong)
 
 
 def test_dilation_after_a_change_of_precision():
@@ -528,7 +563,7 @@ def test_dilation_after_a_change_of_precision():
     nodes.float()
     with pytest.raises(InputError, match=r"at most 9\.899 in torch\.float32, not 20"):
         too_far(0)
-    assert by_default(0) == 20.0
+    assert by_default(0) == pytest.approx(9.9, abs=0.02)
     assert nodes.radii().max().item() == pytest.approx(9.9, abs=0.02)
 
 

@@ -15,7 +15,7 @@ from .folder_answers import info_folder
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
-    from ..embedding import Embedding
+    from ..embedding import Dilations, Embedding
     from ..hierarchy import Hierarchy
 
 
@@ -108,6 +108,8 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
         rows.insert(1, ("precision", _precision_text(lost)))
     if made.clamped.at_radius is not None:
         rows.append(("clamped", f"{made.clamped.times:,} times at radius {made.clamped.at_radius:g}"))
+    if made.dilations is not None:
+        rows.append(("dilations", _dilations_text(made.dilations)))
     scores = made.scores
     rows += recorded_score_rows(scores)
     certificate = Certificate.of_scores(scores)
@@ -115,6 +117,14 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
         rows.append(("certificate", certificate.sentence()))
     rows += [(f"epoch {entry.epoch}", entry.text) for entry in made.log]
     return rows + _capacity_rows(embedding, certificate is not None) + _shape_rows(embedding.hierarchy)
+
+
+def _dilations_text(dilations: Dilations) -> str:
+    done = ", ".join(
+        f"epoch {epoch:,} by {factor:.3g}" for epoch, factor in zip(dilations.epochs, dilations.factors, strict=True)
+    )
+    skipped = f"; {dilations.skipped:,} skipped at the largest radius" if dilations.skipped else ""
+    return (done or "none") + skipped
 
 
 def _precision_text(lost: dict[str, Any]) -> str:

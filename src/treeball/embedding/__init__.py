@@ -8,18 +8,30 @@ from .._lazy import lazy
 
 if TYPE_CHECKING:
     from ._answers import Ancestry
+    from ._dilations import Dilations
     from ._embedding import Embedding
     from ._provenance import Clamped, LogEntry, Provenance
     from ._similarity import Similarity
     from ._suggest_parent import Suggestion, suggest_parent
 
-__all__ = ["Ancestry", "Clamped", "Embedding", "LogEntry", "Provenance", "Similarity", "Suggestion", "suggest_parent"]
+__all__ = [
+    "Ancestry",
+    "Clamped",
+    "Dilations",
+    "Embedding",
+    "LogEntry",
+    "Provenance",
+    "Similarity",
+    "Suggestion",
+    "suggest_parent",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "Ancestry": "_answers",
         "Clamped": "_provenance",
+        "Dilations": "_dilations",
         "Embedding": "_embedding",
         "LogEntry": "_provenance",
         "Provenance": "_provenance",

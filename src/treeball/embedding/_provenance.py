@@ -13,6 +13,7 @@ from .._version import __version__
 from ..errors import InputError
 from ..types import Objective
 from . import _record_checks as checks
+from ._dilations import Dilations
 
 __all__ = ["Clamped", "LogEntry", "Provenance"]
 
@@ -83,6 +84,8 @@ class Provenance:
         Of treeball.
     epochs_done, loss, clamped
         How far a training went, the mean loss of a pair in its last epoch, and what was held at the rim.
+    dilations
+        Which dilations a training has done and skipped; None of a method that does not dilate.
     log
         Decisions on the way, in order.
     trace
@@ -105,6 +108,7 @@ class Provenance:
     epochs_done: int = 0
     loss: float | None = None
     clamped: Clamped = Clamped()
+    dilations: Dilations | None = None
     log: tuple[LogEntry, ...] = ()
     trace: tuple[Mapping[str, Any], ...] = ()
     input: Mapping[str, Any] | None = None
@@ -127,6 +131,7 @@ class Provenance:
         epochs_done: int,
         loss: float | None,
         clamped: Clamped,
+        dilations: Dilations | None,
         log: Iterable[LogEntry],
         trace: Iterable[Mapping[str, Any]],
         report: _Scored | None,
@@ -140,6 +145,7 @@ class Provenance:
             epochs_done=epochs_done,
             loss=loss,
             clamped=clamped,
+            dilations=dilations,
             log=tuple(log),
             trace=tuple(trace),
             input=None if report is None else report.to_dict(),
@@ -151,13 +157,21 @@ class Provenance:
         made = None if report is None else report.to_dict()
         return cls(method="imported", objective=objective, input=made, imported=imported)
 
-    def of_network(self, method: str, objective: Objective, report: _Scored | None, log: Iterable[LogEntry]) -> Self:
+    def of_network(
+        self,
+        method: str,
+        objective: Objective,
+        report: _Scored | None,
+        log: Iterable[LogEntry],
+        dilations: Dilations | None = None,
+    ) -> Self:
         """The record of points that a network learned, started from those that this record is of."""
         started = {name: getattr(self, name) for name in ("method", "seed", "settings")} if self.method else None
         return type(self)(
             method=method,
             objective=objective,
             input=self.input if report is None else report.to_dict(),
+            dilations=dilations,
             log=tuple(log),
             started_from=started,
         )
@@ -195,10 +209,11 @@ class Provenance:
             "record": RECORD_VERSION,
             "settings": dict(self.settings),
             "clamped": {"times": self.clamped.times, "at_radius": self.clamped.at_radius},
+            "dilations": None if self.dilations is None else self.dilations.to_dict(),
             "log": [entry.to_dict() for entry in self.log],
             "trace": [dict(point) for point in self.trace],
         }
-        absent = {name for name in ("imported", "exported", "started_from", "scores") if record[name] is None}
+        absent = {name for name in _ABSENT_IF_NONE if record[name] is None}
         return {**self.other, **{name: value for name, value in record.items() if name not in absent}}
 
     @classmethod
@@ -210,6 +225,8 @@ class Provenance:
         try:
             version = checks.count(record.get("record", 1))
             given = checks.fields({}, _CHECKS)(given)
+            if "dilations" not in given:
+                given["dilations"] = Dilations.of_log(entry.to_dict() for entry in given.get("log", ()))
             other = checks.plain_object(other)
         except checks.RecordError as error:
             raise InputError(f"its record of what made it is damaged: {error}") from None
@@ -225,6 +242,7 @@ def _clamped(value: Any) -> Clamped:
     return Clamped(given["times"], given.get("at_radius"))
 
 
+_ABSENT_IF_NONE = ("dilations", "imported", "exported", "started_from", "scores")
 _CLAMPED = checks.fields({"times": checks.count}, {"at_radius": checks.or_none(checks.number)})
 _TEXT = checks.or_none(checks.text)
 _CHECKS: dict[str, checks.Check] = {
@@ -236,6 +254,7 @@ _CHECKS: dict[str, checks.Check] = {
     "epochs_done": checks.count,
     "loss": checks.number,
     "clamped": _clamped,
+    "dilations": Dilations.from_dict,
     "log": lambda value: tuple(checks.listed(LogEntry.from_dict)(value)),
     "trace": lambda value: tuple(checks.listed(checks.trace_point)(value)),
     "input": checks.fields({}, {"source": _TEXT, "format": _TEXT, "sha256": _TEXT}),

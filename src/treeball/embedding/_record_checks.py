@@ -18,6 +18,7 @@ __all__ = [
     "count",
     "counts",
     "fields",
+    "flag",
     "listed",
     "number",
     "objective",
@@ -44,6 +45,13 @@ def text(value: Any) -> str:
     """Text."""
     if not isinstance(value, str):
         raise RecordError(f"{_brief(value)} is no text")
+    return value
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise RecordError(f"{_brief(value)} is neither true nor false")
     return value
 
 

@@ -11,8 +11,8 @@ from .summary import settings_by_value
 
 __all__ = ["notes_of"]
 
-# These begin or end a phase at some epoch.
-_PHASES = ("n_tc", "dilation_from")
+# These end a phase at some epoch.
+_PHASES = ("n_tc",)
 _HELD_OUT = {
     "leaves": "of the leaves",
     "edges": "of the edges",

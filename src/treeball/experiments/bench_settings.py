@@ -45,7 +45,7 @@ class CommonSettings:
     n_tc
         Number of epochs at the start that use closure edges, in the methods that do.
     dilation_from
-        First epoch that may dilate, in the methods that do.
+        When dilations may start, in the methods that dilate: a share of the epochs below 1, or a number of epochs.
     max_radius
         Largest distance from the origin, in hyperbolic units.
     heal
@@ -60,7 +60,7 @@ class CommonSettings:
     negatives: int | None = None
     burn_in: int | None = None
     n_tc: int | None = None
-    dilation_from: int | None = None
+    dilation_from: float | None = None
     max_radius: float | None = None
     heal: bool | None = None
     deterministic: bool | None = None

@@ -283,6 +283,7 @@ def begin(hierarchy: Hierarchy, settings: Settings, resume: Embedding | None = N
             epoch=record.epochs_done,
             clamped=record.clamped.times,
             loss=record.loss,
+            dilations=record.dilations,
             log=list(record.log),
             trace=list(record.trace),
         )
@@ -318,7 +319,7 @@ def _require_same_run(hierarchy: Hierarchy, settings: Settings, resume: Embeddin
     changed = [
         f"{name} was {before[name]!r} and is now {now[name]!r}"
         for name in now
-        if before.get(name, now[name]) != now[name]
+        if not settings.means_the_same(name, before.get(name, now[name]))
     ]
     if changed:
         raise InputError(f"cannot resume with other settings: {'; '.join(changed)}; use the old ones or start afresh")

@@ -102,7 +102,8 @@ class FitSettings:
         Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
         rule children, dilating goes on until the share is below half of that, and ten children or fewer are chance.
     dilation_from
-        First epoch that may dilate, 300 by default: subtrees must have found their directions, which a dilation keeps.
+        When dilations may start, because subtrees must find their directions first, which a dilation keeps. A number
+        below 1 is a share of the epochs (0.3 by default), a whole number counts epochs.
     dilation_limit
         Largest number of dilations; 3 by default.
     trace_every
@@ -145,7 +146,7 @@ class FitSettings:
     dilation: float | None = None
     sufficiency: SufficiencyRule | None = None
     dilation_share: float | None = None
-    dilation_from: int | None = None
+    dilation_from: float | None = None
     dilation_limit: int | None = None
     trace_every: int | None = None
     seed: int | None = None

@@ -13,9 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..checks import require
+from ..embedding import Dilations
 from ..geometry.dilation import dilate_ball
 from ..geometry.poincare import radius
+from ..hierarchy import Hierarchy
 from .descent import Epochs
+from .dilating import Radii, decide, is_due, next_check
 from .first_vectors import place_first
 from .pairs import Pairs, require_weights
 from .registry import Method
@@ -25,9 +29,6 @@ from .sufficiency import check
 from .training_settings import ClosureSettings, DilationSettings, GeometryAwareSettings
 
 __all__ = ["METHODS", "train"]
-
-# Local capacity moves slowly: it is computed every so many epochs.
-CHECK_EVERY = 10
 
 
 def train(run: Run) -> Iterator[Epochs]:
@@ -42,46 +43,40 @@ def train(run: Run) -> Iterator[Epochs]:
         closure_loss = SampledDescent(run, Pairs.with_closure(run.hierarchy, settings))
 
     while run.epoch < settings.epochs:
-        if dilates and _is_due(run):
-            _dilate_if_crowded(run)
+        if dilates:
+            _dilate_if_insufficient(run)
         loss = closure_loss if run.epoch < n_tc else plain_loss
-        yield run.descend(loss, n_tc, *([_next_check(run)] if dilates else []))
+        yield run.descend(loss, n_tc, *([next_check(settings, run.epoch)] if dilates else []))
 
 
-def _is_due(run: Run) -> bool:
-    """Whether local capacity is computed before this epoch: after `dilation_from`, while dilations are left."""
-    left: int = run.settings.dilation_limit - run.has_noted("dilated")
-    waited: int = run.epoch - run.settings.dilation_from
-    return left > 0 and waited >= 0 and waited % CHECK_EVERY == 0
-
-
-def _next_check(run: Run) -> int:
-    first: int = run.settings.dilation_from
-    waited = run.epoch - first
-    return first if waited < 0 else first + (waited // CHECK_EVERY + 1) * CHECK_EVERY
-
-
-def _dilate_if_crowded(run: Run) -> None:
-    """Dilate when too many children are nearer to each other than to their parent, or by the paper's rule."""
-    settings = run.settings
-    found = check(run.vectors, run.hierarchy, settings)
-    dilating = bool(run.log) and "dilated" in run.log[-1].facts
-    if not found.exceeds(settings.largest_lack, dilating):
-        if dilating:
-            run.note(f"{found}; room enough", sufficient=found.share)
+def _dilate_if_insufficient(run: Run) -> None:
+    """Check local capacity if a check is due, and dilate if it is insufficient."""
+    settings, state = run.settings, run.dilations or Dilations()
+    run.dilations = state
+    if not is_due(state, settings, run.epoch):
         return
-    before = float(radius(run.vectors).max())
-    run.vectors[:], clamped = dilate_ball(run.vectors, settings.dilation, settings.max_radius)
-    run.clamped += clamped
-    after = float(radius(run.vectors).max())
-    run.note(
-        f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}",
-        dilated=settings.dilation,
+    found = check(run.vectors, run.hierarchy, settings)
+    radii = Radii(float(radius(run.vectors).max()), settings.max_radius)
+    decision = decide(state, found, settings, radii, run.epoch)
+    run.dilations = decision.state
+    if decision.factor is not None:
+        run.vectors[:], _ = dilate_ball(run.vectors, decision.factor, settings.max_radius)
+    if decision.text is not None:
+        run.note(decision.text, **decision.facts)
+
+
+def _require_time_to_dilate(hierarchy: Hierarchy, settings: DilationSettings) -> None:
+    """Refuse a training that ends before its first dilation may come."""
+    require_weights(hierarchy, settings)
+    require(
+        settings.first_dilation < max(1, settings.epochs) or not settings.dilation_limit,
+        f"dilation_from is epoch {settings.first_dilation:,}, and the training ends after {settings.epochs:,} epochs: "
+        "no dilation would ever come; give a share of the epochs, such as 0.3, or dilation_limit 0",
     )
 
 
 METHODS = (
-    Method("ga-dl", train, settings=DilationSettings, needs=require_weights),
+    Method("ga-dl", train, settings=DilationSettings, needs=_require_time_to_dilate),
     Method("ga-rw", train, settings=ClosureSettings, needs=require_weights),
-    Method("ga-dl-rw", train, settings=GeometryAwareSettings, needs=require_weights),
+    Method("ga-dl-rw", train, settings=GeometryAwareSettings, needs=_require_time_to_dilate),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import is_number
-from ..embedding import Clamped, Embedding, LogEntry, Provenance
+from ..embedding import Clamped, Dilations, Embedding, LogEntry, Provenance
 from ..geometry.spaces import Space, space_of
 from ..hierarchy import Hierarchy
 from ..types import Floats
@@ -40,6 +40,8 @@ class Run:
         How often a vector was clamped to the largest radius.
     loss
         Mean loss of a pair in the last epoch.
+    dilations
+        Which dilations were done and skipped; None of a method that does not dilate.
     log
         Decisions of the method.
     trace
@@ -60,6 +62,7 @@ class Run:
     epoch: int = 0
     clamped: int = 0
     loss: float | None = None
+    dilations: Dilations | None = None
     log: list[LogEntry] = field(default_factory=list)
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     pause_every: int = 0
@@ -130,6 +133,7 @@ class Run:
             epochs_done=self.epoch,
             loss=self.loss,
             clamped=Clamped(self.clamped, _largest_radius(settings)),
+            dilations=self.dilations,
             log=self.log,
             trace=self.trace,
             report=self.hierarchy.report,

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
-import numpy as np
-
 from ..checks import is_number, is_positive, require, require_choice, require_flag, require_fraction, require_whole
 from ..limits import BALL_RADIUS, LARGEST_RADIUS, PUBLISHED_RADIUS, TERMS
 from ..types import Device, Objective
@@ -112,6 +110,10 @@ class Settings:
         """A copy with some settings changed; an unknown name is an error that lists the known ones."""
         refuse_unknown(changes, self.names(), self.method)
         return dataclasses.replace(self, **changes)
+
+    def means_the_same(self, name: str, recorded: Any) -> bool:
+        """Whether a setting, as a record has it, is that of these settings."""
+        return bool(self.to_dict()[name] == recorded)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that influences the result, for the model's provenance, in types that JSON has."""
@@ -284,7 +286,7 @@ class SoftmaxSettings(EpochSettings):
 
 def _plain(value: Any) -> Any:
     """A setting as JSON gives it back: a number of NumPy as one of Python, a tuple as a list, other objects as text."""
-    if isinstance(value, (np.generic, np.ndarray)):
+    if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]

@@ -157,7 +157,8 @@ class DilationSettings(TrainingSettings):
         Dilate when the share is larger than this; by default 0.005 with the rule children, 0.01 with paper. With the
         rule children, dilating goes on until the share is below half of that, and ten children or fewer are chance.
     dilation_from
-        First epoch that may dilate: subtrees must have found their directions, which a dilation keeps.
+        When dilations may start, because subtrees must find their directions first, which a dilation keeps. A number
+        below 1 is a share of the epochs, a whole number counts epochs.
     dilation_limit
         Largest number of dilations.
     """
@@ -165,7 +166,7 @@ class DilationSettings(TrainingSettings):
     dilation: float = 1.5
     sufficiency: SufficiencyRule = "children"
     dilation_share: float | None = None
-    dilation_from: int = 300
+    dilation_from: float = 0.3
     dilation_limit: int = 3
 
     def __post_init__(self) -> None:
@@ -173,8 +174,23 @@ class DilationSettings(TrainingSettings):
         _require_dilation(self.dilation)
         require_choice("sufficiency", self.sufficiency, get_args(SufficiencyRule))
         _require_share("dilation_share", self.largest_lack)
-        require_whole("dilation_from", self.dilation_from, 0)
+        object.__setattr__(self, "dilation_from", _share_or_epochs("dilation_from", self.dilation_from))
         require_whole("dilation_limit", self.dilation_limit, 0)
+
+    @property
+    def first_dilation(self) -> int:
+        """The epoch before which local capacity is checked first."""
+        return _epochs_of(self.dilation_from, self.epochs)
+
+    def means_the_same(self, name: str, recorded: Any) -> bool:
+        """Epochs and a share that comes to as many mean the same start of dilation."""
+        if name == "dilation_from" and is_number(recorded) and _epochs_of(recorded, self.epochs) == self.first_dilation:
+            return True
+        return super().means_the_same(name, recorded)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As for every method; epochs stay a whole number."""
+        return super().to_dict() | {"dilation_from": self.dilation_from}
 
     @property
     def largest_lack(self) -> float:
@@ -191,6 +207,20 @@ class GeometryAwareSettings(DilationSettings, ClosureSettings):
 
 def _require_share(name: str, value: Any) -> None:
     require(is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, not {value!r}")
+
+
+def _share_or_epochs(name: str, value: Any) -> float:
+    """A share of the epochs, below 1, as it is, or a number of epochs as an int."""
+    good = is_number(value) and value >= 0 and (value < 1 or value == int(value))
+    require(
+        good, f"{name} must be a share of the epochs, from 0 to below 1, or a whole number of epochs, not {value!r}"
+    )
+    return int(value) if value >= 1 or value == 0 else float(value)
+
+
+def _epochs_of(value: float, epochs: int) -> int:
+    """A number of epochs: the value itself, or that share of all epochs, rounded down."""
+    return int(value) if value >= 1 else int(value * epochs + 1e-9)
 
 
 def _require_dilation(value: Any) -> None:

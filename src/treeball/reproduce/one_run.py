@@ -87,7 +87,7 @@ def run_job(
         "device": next((entry["device"] for entry in log if "device" in entry), "cpu"),
         "clamped": {"times": made.clamped.times, "at_radius": made.clamped.at_radius},
         "log": log,
-        "dilations": [entry["epoch"] for entry in log if "dilated" in entry],
+        "dilations": [] if made.dilations is None else list(made.dilations.epochs),
         "trace": list(made.trace),
         "snapshots": [
             {"epoch": one.provenance.epochs_done, "asked": epoch, "file": _save_snapshot(job, epoch, one, out)}

@@ -176,7 +176,8 @@ class Planner:
         shrink = min(1.0, self.epochs / self.recipe.epochs["full"])
         for name in _COUNTED_IN_EPOCHS:
             value = values.get(name, getattr(kind, name, 0))
-            values[name] = max(1, round(value * shrink)) if value else 0
+            is_share = 0 < value < 1
+            values[name] = value if is_share else max(1, round(value * shrink)) if value else 0
         if self.tree.dataset == "synthetic":
             values["trace_every"] = max(1, self.epochs // TRACES)
         known: dict[str, Any] = {"method": row.method, "dim": dim, "seed": seed, "epochs": self.epochs}

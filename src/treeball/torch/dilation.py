@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
-from ..embedding import LogEntry
+from ..checks import require_whole
+from ..embedding import Dilations, LogEntry
 from ..errors import InputError
-from ..methods.geometry_aware import CHECK_EVERY
+from ..methods.dilating import CHECK_EVERY, Radii, decide, is_due
 from ..methods.sufficiency import check
 from ..methods.training_settings import DilationSettings, SufficiencyRule
 from .embedding import HyperbolicEmbedding
@@ -16,12 +18,19 @@ from .geometry import dilate, gap, largest_radius, radius
 
 __all__ = ["Dilation"]
 
+FIRST = 300  # epochs before the first check, unless `first` says otherwise
+
 
 class Dilation:
     """Dilates an embedding when too many children are nearer to each other than to their parent.
 
-    Call it with the number of the epoch, from 0, before every epoch; it returns the factor by which the points were
-    dilated, or None. The decision goes to the embedding's `log`.
+    Call it with the number of the epoch, from 0, before every epoch. It returns the factor by which it multiplied the
+    radii of all points, or None if it left them where they are. The factor is `factor`, or less where the largest point
+    would leave `max_radius`; a dilation with no room left is skipped and counted. The decision goes to the embedding's
+    `log`.
+
+    `state_dict` and `load_state_dict` are as those of a learning-rate scheduler: save the state beside that of the
+    module and of the optimisers, and a training that goes on dilates as one that was never interrupted.
 
     Parameters
     ----------
@@ -29,8 +38,10 @@ class Dilation:
         The `HyperbolicEmbedding`.
     optimizers
         Those that move its points: momenta go along, by parallel transport outwards.
-    factor, share, first, limit
-        `dilation`, `dilation_share`, `dilation_from` and `dilation_limit` of :class:`treeball.FitSettings`.
+    factor, share, limit
+        `dilation`, `dilation_share` and `dilation_limit` of :class:`treeball.FitSettings`.
+    first
+        Number of the first epoch that may dilate.
     rule
         `sufficiency` of those settings: what a lack of local capacity is.
     every
@@ -39,6 +50,11 @@ class Dilation:
         Points go no farther than this, by default what their dtype carries.
     seed
         Chooses what is looked at where there is more.
+
+    Attributes
+    ----------
+    state : Dilations
+        Which dilations were done and skipped, and what the last check found.
     """
 
     def __init__(
@@ -47,13 +63,14 @@ class Dilation:
         *optimizers: Any,
         factor: float = DilationSettings.dilation,
         share: float | None = DilationSettings.dilation_share,
-        first: int = DilationSettings.dilation_from,
+        first: int = FIRST,
         limit: int = DilationSettings.dilation_limit,
         rule: SufficiencyRule = DilationSettings.sufficiency,
         every: int = CHECK_EVERY,
         max_radius: float | None = None,
         seed: int = 0,
     ) -> None:
+        require_whole("first", first, 0)
         self.settings = DilationSettings(
             method="ga-dl", dilation=factor, dilation_share=share, dilation_from=first, dilation_limit=limit,
             sufficiency=rule, seed=seed, threads=1,
@@ -65,35 +82,45 @@ class Dilation:
         self.optimizers = optimizers
         self.every = every
         self.max_radius = max_radius
-        self.done = 0
-        self.dilating = False
+        self.state = Dilations()
 
     def __call__(self, epoch: int) -> float | None:
-        """Check, if it is time for it, and dilate, if need be."""
-        settings = self.settings
-        waited = epoch - settings.dilation_from
-        if self.done >= settings.dilation_limit or waited < 0 or waited % self.every:
-            return None
-        vectors = self.embedding.points.detach().double().cpu().numpy()
-        found = check(vectors, self.embedding.hierarchy, settings)
-        self.dilating = found.exceeds(settings.largest_lack, self.dilating)
-        if not self.dilating:
-            return None
-        # Not before now: the dtype of the points may have changed.
-        limit = largest_radius(self.embedding.points.dtype, self.max_radius)
-        self.done += 1
-        before, after, held = self._dilate(limit)
-        text = f"{found}; dilated by {settings.dilation:g}; radius {before:.1f} -> {after:.1f}"
-        if held:
-            text += f"; {held:,} points held back at radius {limit:g}"
-        self.embedding.log.append(LogEntry(epoch, text, {"dilated": settings.dilation}))
-        return settings.dilation
+        """Check local capacity if a check is due, and dilate if it is insufficient.
 
-    def _dilate(self, limit: float) -> tuple[float, float, int]:
-        """Move points and momenta; largest radius before and after, and how many points were held back."""
-        points, factor = self.embedding.points, self.settings.dilation
+        Returns
+        -------
+        factor : float or None
+            By which all radii were multiplied; None if nothing was dilated.
+        """
+        if not is_due(self.state, self.settings, epoch, self.every):
+            return None
+        points = self.embedding.points.detach()
+        found = check(points.double().cpu().numpy(), self.embedding.hierarchy, self.settings)
+        # Not before now: the dtype of the points may have changed.
+        limit = largest_radius(points.dtype, self.max_radius)
+        decision = decide(self.state, found, self.settings, Radii(float(radius(points).max()), limit), epoch)
+        self.state = self.embedding.dilations = decision.state
+        if decision.factor is not None:
+            self._dilate(decision.factor, limit)
+        if decision.text is not None:
+            self.embedding.log.append(LogEntry(epoch, decision.text, decision.facts))
+        return decision.factor
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of dilation as plain numbers and lists, which `torch.save` writes."""
+        return self.state.to_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a state that `state_dict` gave; InputError if it is none."""
+        try:
+            self.state = self.embedding.dilations = Dilations.from_dict(state_dict)
+        except ValueError as error:
+            raise InputError(f"this is not the state of a Dilation: {error}") from None
+
+    def _dilate(self, factor: float, limit: float) -> None:
+        """Move points and momenta."""
+        points = self.embedding.points
         with torch.no_grad():
-            radii = radius(points)
             moved = dilate(points, factor, limit)
             # Transport along a ray through the origin keeps the direction, and the length in hyperbolic units.
             stretch = gap(moved) / gap(points)
@@ -103,5 +130,3 @@ class Dilation:
                     if moment in state:
                         state[moment] *= stretch
             points.copy_(moved)
-        held = int((factor * radii > limit).sum())
-        return float(radii.max()), float(radius(points.detach()).max()), held

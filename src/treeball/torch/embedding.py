@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..embedding import Embedding, LogEntry, Provenance
+from ..embedding import Dilations, Embedding, LogEntry, Provenance
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
@@ -52,6 +52,8 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
     points : BallParameter (n, dim)
     log : list of LogEntry
         Decisions on the way, such as dilations, for the provenance of the model.
+    dilations : Dilations or None
+        What a `Dilation` has done, for the same record.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
         self.sparse = sparse
         self.provenance = Provenance() if provenance is None else provenance
         self.log: list[LogEntry] = list(self.provenance.log)
+        self.dilations: Dilations | None = None
         self.register_load_state_dict_post_hook(_settle_loaded)
 
     @classmethod
@@ -208,7 +211,7 @@ class HyperbolicEmbedding(nn.Module):  # type: ignore[misc]  # torch is not foll
 
     def to_embedding(self) -> Embedding:
         """The points as they are now as a :class:`treeball.Embedding`, to save, evaluate, diagnose, heal or view."""
-        made = self.provenance.of_network("torch", self.objective, self.hierarchy.report, self.log)
+        made = self.provenance.of_network("torch", self.objective, self.hierarchy.report, self.log, self.dilations)
         return Embedding(_to_numpy(self.points), self.hierarchy, "poincare", made)
 
     def to_geoopt(self) -> Any:
