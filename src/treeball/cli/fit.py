@@ -96,7 +96,7 @@ def fit(
         observers.finish(embedding if embedding.provenance.method == chosen.method else None)
     made = embedding.provenance
     constructed = made.method != chosen.method  # a rival was better
-    finished = constructed or made.epochs_done >= epochs
+    finished = constructed or made.epochs_done >= min(epochs, made.settings.get("epochs", epochs))
     saved = output if finished or before is not None or not output.exists() else partial_of(output)
     save(embedding, saved)
     if not finished:

@@ -14,9 +14,8 @@ import numpy as np
 from ..checks import is_number
 from ..embedding import Embedding
 from ..engine import choose
-from ..errors import InputError
+from ..errors import InputError, NumericalError
 from ..hierarchy import Hierarchy
-from ..interruption import answered
 from ..types import Floats
 from ..words import count
 from ._heal import ROUNDS, heal
@@ -27,8 +26,9 @@ from .heal_several import STEPS
 from .observe import Watch
 from .progress import HealingProgress, StopOnInterrupt, TrainingProgress, WorkProgress
 from .registry import find
+from .rivals import best_of
 from .run import Run
-from .settings import Settings, SoftmaxSettings
+from .settings import Settings
 
 __all__ = ["Checkpoints", "begin", "fit"]
 
@@ -138,17 +138,12 @@ def fit(
     if not run.log:
         for reason in choice.reasons:
             run.note(reason)
-    _execute(run, checkpoints, watch, progress)
-    finished = run.epoch >= settings.epochs_to_train
-    if checkpoints is not None and run.epoch:
-        checkpoints.save(run)  # whatever interrupts what follows, no training is lost
-    # Where nobody asked for it, healing takes no longer than the training did, whose steps cost about twice as much.
-    most = 2 * settings.epochs_to_train // STEPS if choice.reasons and settings.epochs_to_train else ROUNDS
-    embedding = _healed(run, min(most, ROUNDS), progress) if finished and settings.heal else run.embedding()
-    if finished and choice.rivals and not run.has_noted("compared"):
-        embedding = _best(embedding, choice, run)
-    if finished and not settings.epochs_to_train:
-        embedding = _explained(embedding, settings)
+    try:
+        _execute(run, checkpoints, watch, progress)
+    except NumericalError as error:
+        embedding = _instead(error, choice, run)
+    else:
+        embedding = _finished(choice, run, checkpoints, progress)
     if scores:
         with WorkProgress(silent=not progress) as work:
             work.begin("evaluating")
@@ -158,36 +153,28 @@ def fit(
     return embedding
 
 
-def _best(embedding: Embedding, choice: Choice, run: Run) -> Embedding:
-    """The embedding, or what a rival method makes of the same hierarchy if that scores higher; the log says both."""
-    name = choice.settings.method
-    for settings in choice.rivals:
-        names = (name, settings.method)
-        # A second training, and more terms a coordinate, are for what the first has left ill.
-        terms = getattr(settings, "precision", 1)
-        if isinstance(settings, SoftmaxSettings) or terms > 1:
-            names = (name, f"{settings.method} " + (f"with {terms} terms" if terms > 1 else "from random vectors"))
-            if not len(embedding.evaluate(threads=settings.threads, device=settings.scored_on).illness):
-                continue
-        try:
-            other = fit(embedding.hierarchy, settings)
-        except KeyboardInterrupt:  # what was trained is kept
-            answered()
-            return embedding.with_provenance(embedding.provenance.with_log(f"{names[1]} was not compared"))
-        scores = [one.evaluate(threads=settings.threads, device=settings.scored_on) for one in (embedding, other)]
-        better = (scores[1].map, -scores[1].mean_rank) > (scores[0].map, -scores[0].mean_rank)
-        name = names[better]
-        said = " and ".join(
-            f"{name} MAP {one.map:.4f}, mean rank {one.mean_rank:.3f}" for name, one in zip(names, scores, strict=True)
-        )
-        note = f"compared {said}: {name} it is"
-        compared = {name: one.to_dict() for name, one in zip(names, scores, strict=True)}
-        if better:
-            # The record of the other begins with what led to it.
-            embedding = other.with_provenance(other.provenance.with_history(run.log, run.trace))
-        embedding = embedding.with_provenance(embedding.provenance.with_log(note, compared=compared))
-        if better and choice.settings.heal and not settings.heal and embedding.precise is None:
-            embedding = heal(embedding, threads=settings.threads, device=settings.scored_on).embedding
+def _finished(choice: Choice, run: Run, checkpoints: Checkpoints | None, progress: bool) -> Embedding:
+    """The embedding of a run that has ended, healed and compared with its rivals if it came to its end."""
+    settings = run.settings
+    finished = run.epoch >= settings.epochs_to_train
+    if checkpoints is not None and run.epoch:
+        checkpoints.save(run)  # whatever interrupts what follows, no training is lost
+    # Where nobody asked for it, healing takes no longer than the training did, whose steps cost about twice as much.
+    most = 2 * settings.epochs_to_train // STEPS if choice.reasons and settings.epochs_to_train else ROUNDS
+    embedding = _healed(run, min(most, ROUNDS), progress) if finished and settings.heal else run.embedding()
+    if finished and choice.rivals and not run.has_noted("compared"):
+        embedding = best_of(embedding, choice, run, lambda rival: fit(run.hierarchy, rival)) or embedding
+    if finished and not settings.epochs_to_train:
+        embedding = _explained(embedding, settings)
+    return embedding
+
+
+def _instead(error: NumericalError, choice: Choice, run: Run) -> Embedding:
+    """The best rival of a training that stopped giving numbers; the error if there is none."""
+    run.note(f"{run.settings.method} failed: {error}")
+    embedding = best_of(None, choice, run, lambda rival: fit(run.hierarchy, rival))
+    if embedding is None:
+        raise error
     return embedding
 
 

@@ -29,7 +29,7 @@ EPOCHS = {
 LEAST_EPOCHS = 100
 # In small ones, where they cost nothing, more: so many over the nodes, up to a limit.
 SMALL_EPOCHS, SMALL_OVER_NODES = 4000, 2_000_000
-# Up to so many nodes the training has a second start, if need be.
+# Up to so many nodes a training that leaves pairs ill is compared with all that a user could try: each takes seconds.
 TRIED_TWICE = 2_000
 # Up to so many nodes a construction that leaves pairs ill is tried with more terms a coordinate.
 MORE_TERMS_UP_TO_NODES = 150_000
@@ -117,7 +117,7 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     if given.get("objective", "parents") == "ancestors":
         settings = softmax_for(hierarchy.n_nodes, given)
         reason = f"auto: softmax training: {shape} needs it for the objective ancestors"
-        return Choice(settings, [reason], _second_start(hierarchy, given, settings))
+        return Choice(settings, [reason], _rivals(hierarchy, given, settings))
     if given.get("objective") == "distances":
         reason = f"auto: construct: {shape} is drawn to scale for the objective distances"
         return Choice(settings_of(ConstructSettings, "construct", given, by_auto=True), [reason])
@@ -129,12 +129,9 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         )
         return Choice(softmax_for(hierarchy.n_nodes, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
-        kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
-        # Healed if it wins: that takes its time where most nodes have several parents.
-        rival = settings_of(ConstructSettings, "construct", {**kept, "heal": False})
         why = f"auto: softmax training, and construct beside it: {shape} needs it for nodes with several parents"
         settings = softmax_for(hierarchy.n_nodes, given)
-        return Choice(settings, [why], (rival, *_second_start(hierarchy, given, settings)))
+        return Choice(settings, [why], _rivals(hierarchy, given, settings))
     terms = given.get("precision", 1)
     settings = settings_of(ConstructSettings, "construct", given, by_auto=True, heal=terms == 1)
     how = "construct, then heal" if settings.heal else "construct"
@@ -172,6 +169,21 @@ def softmax_for(nodes: int, given: Mapping[str, Any]) -> Settings:
     return settings_of(SoftmaxSettings, "softmax", given, by_auto=True, epochs=epochs, heal=heal)
 
 
-def _second_start(hierarchy: Hierarchy, given: Mapping[str, Any], settings: Settings) -> tuple[Settings, ...]:
-    """The same training from random vectors, to be tried where the first leaves pairs ill, of what is small."""
-    return (settings.replace(init="random"),) if hierarchy.n_nodes <= TRIED_TWICE and "init" not in given else ()
+def _rivals(hierarchy: Hierarchy, given: Mapping[str, Any], settings: Settings) -> tuple[Settings, ...]:
+    """What to compare a training with: a construction, and for small hierarchies everything that a user could try.
+
+    For the objective ancestors a construction wins only if it is healed. In a large hierarchy healing may take longer
+    than the training: there a construction is healed only after it has won.
+    """
+    is_small = hierarchy.n_nodes <= TRIED_TWICE
+    kept = {name: value for name, value in given.items() if name in ConstructSettings.names()}
+    rivals: list[Settings] = []
+    if settings.objective == "parents":
+        rivals.append(settings_of(ConstructSettings, "construct", {**kept, "heal": False}))
+    if is_small and settings.heal:
+        rivals.append(settings_of(ConstructSettings, "construct", {**kept, "heal": True}))
+    if is_small and "epochs" not in given and settings.epochs_to_train != SoftmaxSettings.epochs:
+        rivals.append(settings.replace(epochs=SoftmaxSettings.epochs))
+    if is_small and "init" not in given:
+        rivals.append(settings.replace(init="random"))
+    return tuple(rivals)
