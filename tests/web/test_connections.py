@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import socket
 import threading
 import time
@@ -11,7 +13,7 @@ import pytest
 
 pytest.importorskip("httptools")
 
-from treeball.web import BoundedServer, Bounds, bounded_config, listen
+from treeball.web import BoundedServer, Bounds, bounded_config, connections, listen
 from treeball.web.connections import Connections, H11Connection
 from treeball.web.fast_connections import HttpToolsConnection
 
@@ -294,3 +296,82 @@ def test_another_protocol_is_not_spoken_and_the_connection_goes_on(kind, protoco
     with running(kind) as (port, _), connect(port) as client:
         assert answered(client, upgrade).startswith(b"HTTP/1.1 200 OK")
         assert answered(client).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize("length", [65_536, 70_000, 200_000, 2_000_000])
+def test_a_long_address_is_refused_in_words_and_the_client_gets_them(kind, length):
+    """A client sends all of its request before it reads: a connection that is closed earlier would lose the answer."""
+    rest = b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with running(kind) as (port, _), connect(port) as client:
+        client.sendall(b"GET /?node=" + b"a" * length + rest)
+        received = read_all(client)
+    if kind is HttpToolsConnection or length > 100_000:  # h11 reads what came in one piece, however long
+        assert received.startswith(b"HTTP/1.1 414 ")
+        assert json.loads(received.partition(b"\r\n\r\n")[2])["error"].startswith("an address has fewer than 65,536")
+
+
+def test_long_headers_are_refused_in_words_and_the_client_gets_them(kind):
+    with running(kind) as (port, _), connect(port) as client:
+        client.sendall(REQUEST[:-2] + b"a: " + b"b" * 1_000_000 + b"\r\n\r\n")
+        received = read_all(client)
+        assert re.match(rb"HTTP/1\.1 (431|400) ", received)
+        assert list(json.loads(received.partition(b"\r\n\r\n")[2])) == ["error"]
+
+
+CHUNKS = b"\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+AMBIGUOUS = {
+    "two hosts": b"Host: evil.example\r\n\r\n",
+    "the same host twice": b"Host: localhost\r\n\r\n",
+    "two lengths": b"Content-Length: 3\r\nContent-Length: 5\r\n\r\nabc",
+    "a length and chunks": b"Content-Length: 3\r\nTransfer-Encoding: chunked" + CHUNKS,
+    "chunks and a length": b"Transfer-Encoding: chunked\r\nContent-Length: 3" + CHUNKS,
+    "chunks twice": b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked" + CHUNKS,
+    "chunks of something": b"Transfer-Encoding: gzip, chunked" + CHUNKS,
+    "an unknown encoding": b"Transfer-Encoding: xchunked" + CHUNKS,
+    "no encoding": b"Transfer-Encoding: identity\r\n\r\nabc",
+    "a length with a sign": b"Content-Length: +3\r\n\r\nabc",
+    "a length in hexadecimal": b"Content-Length: 0x3\r\n\r\nabc",
+    "a blank before the colon": b"Content-Length : 3\r\n\r\nabc",
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_a_request_of_two_meanings_is_refused_and_ends_the_connection(kind, name):
+    """A proxy in front could read it otherwise, and what comes behind it would be a request of somebody else."""
+    behind = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with running(kind) as (port, _), connect(port) as client:
+        client.sendall(b"POST /body HTTP/1.1\r\nHost: localhost\r\n" + AMBIGUOUS[name] + behind)
+        received = read_all(client)
+    assert received.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert received.count(b"HTTP/1.1 400") == 1
+    assert b"well" not in received
+    assert b'{"error":' in received
+
+
+def test_chunks_of_http_1_0_are_refused(kind):
+    with running(kind) as (port, _), connect(port) as client:
+        client.sendall(b"POST /body HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked" + CHUNKS)
+        assert read_all(client).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
+def test_a_client_that_was_refused_and_goes_on_sending_is_dropped(kind, monkeypatch):
+    monkeypatch.setattr(connections, "_MOST_DISCARDED", 1_000_000)
+    with running(kind) as (port, state), connect(port) as client:
+        client.sendall(b"nonsense\r\n\r\n")
+        with pytest.raises(ConnectionError):
+            client.sendall(b"." * 100_000_000)
+        assert wait_until(lambda: not state.connections)
+
+
+def test_a_client_that_was_refused_and_stays_is_dropped(kind):
+    with running(kind) as (port, state), connect(port) as client:
+        client.sendall(b"nonsense\r\n\r\n")
+        assert b"400 Bad Request" in read_all(client)
+        assert wait_until(lambda: not state.connections)
+
+
+def wait_until(condition, seconds=30.0):
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()

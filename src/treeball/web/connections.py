@@ -17,14 +17,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from .answers import SAFE_HEADERS
+from .heads import unambiguous
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
     from uvicorn.protocols.http.flow_control import FlowControl
 
 __all__ = ["MOST_IN_HEAD", "Bounds", "Connection", "Connections", "H11Connection"]
 
 MOST_IN_HEAD = 65_536  # bytes of an address and all headers
 _TAKEN = 65_536  # bytes of an answer that a client takes in the time it has
+_LINGER_SECONDS = 2.0  # for which a client may go on sending after a refusal; a sender that is reset loses the answer
+_MOST_DISCARDED = 8_000_000  # bytes that it may send in that time
 _MOST_UNREAD = 128_000_000  # bytes of answers that clients have not taken, of all together
 
 _log = logging.getLogger("uvicorn.error")
@@ -85,8 +89,11 @@ class Connection(asyncio.Protocol):
     server_state: Connections
     flow: FlowControl
     cycle: Any
+    app: ASGIApp
 
     # our own
+    _left_since: float | None = None  # when the connection was refused; what comes after is discarded
+    _discarded = 0  # bytes
     since = 0.0  # when the wait for a head began
     _unread: int | None = None  # bytes of answers that were not taken, and when that was
     _unread_since = 0.0
@@ -100,7 +107,9 @@ class Connection(asyncio.Protocol):
         """End the connection if the client took too long."""
         unread = self.transport.get_write_buffer_size()
         seconds = self.server_state.bounds.seconds
-        if unread == 0:
+        if self._left_since is not None and now - self._left_since > _LINGER_SECONDS:
+            self.leave()
+        elif unread == 0:
             self._unread = None
             if self.is_between_requests and now - self.since > seconds:
                 self.transport.close()
@@ -116,17 +125,28 @@ class Connection(asyncio.Protocol):
         self.transport.abort()
 
     def answer_and_leave(self, status: int, sentence: str) -> None:
-        """Say why there is no answer, unless another is being given, and end."""
-        if not self.is_between_requests:
-            self.leave()
+        """Say why there is no answer, unless one has begun, and end.
+
+        What the client still sends is discarded for a while: the system would answer it with a reset, and a reset
+        makes the client lose the answer.
+        """
+        if self._left_since is not None:
             return
+        if not self.is_between_requests:
+            if self.cycle.response_started:
+                self.leave()
+                return
+            self.cycle.disconnected = True  # what the application says of it is sent no more
+            self.cycle.message_event.set()
         body = json.dumps({"error": sentence}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         headers += [*SAFE_HEADERS, (b"connection", b"close")]
         lines = [b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())]
         lines += [name + b": " + value for name, value in headers]
         self.transport.write(b"\r\n".join([*lines, b"", body]))
-        self.transport.close()
+        self._left_since = self.loop.time()
+        self.flow.resume_reading()
+        self.transport.write_eof()
 
     def _note(self) -> None:
         """Whether the client is waited for: its request is not complete, or it does not take the answer."""
@@ -141,6 +161,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait, if there is room."""
         super().connection_made(transport)
+        self.app = unambiguous(self.app)
         self.since = self.loop.time()
         self._note()
         self.server_state.make_room(self)
@@ -152,6 +173,11 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what the client sent."""
+        if self._left_since is not None:
+            self._discarded += len(data)
+            if self._discarded > _MOST_DISCARDED:
+                self.leave()
+            return
         super().data_received(data)
         if not self.transport.is_closing():
             self._note()
@@ -177,7 +203,14 @@ class Connection(asyncio.Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Say that a request is none; in JSON, as all errors."""
-        self.answer_and_leave(400, "this is no request of HTTP/1.1")
+        if self.is_address_too_long():
+            self.answer_and_leave(414, f"an address has fewer than {MOST_IN_HEAD:,} bytes: send names in a POST")
+        else:
+            self.answer_and_leave(400, "this is no request of HTTP/1.1")
+
+    def is_address_too_long(self) -> bool:
+        """Whether no library reads the address of the present request, because of its length."""
+        raise NotImplementedError
 
     def _unsupported_upgrade_warning(self) -> None:
         pass  # the request is answered without it, which is nothing to warn of
@@ -185,3 +218,8 @@ class Connection(asyncio.Protocol):
 
 class H11Connection(Connection, H11Protocol):  # type: ignore[misc]
     """A connection read by h11, which is always there, and which limits the head of a request itself."""
+
+    def is_address_too_long(self) -> bool:
+        """Whether the first line is not complete, and longer than a head may be."""
+        waiting = self.conn.trailing_data[0]
+        return len(waiting) >= MOST_IN_HEAD and b"\n" not in waiting[:MOST_IN_HEAD]

@@ -25,7 +25,13 @@ class HttpToolsConnection(Connection, HttpToolsProtocol):  # type: ignore[misc]
         super().data_received(data)
         is_too_much = self._received - self._of_body > MOST_IN_HEAD + _WRAPPING * self._of_body
         if is_too_much and not self.transport.is_closing():
+            if self.is_address_too_long():
+                self.send_400_response("")
             self.answer_and_leave(431, f"a request has at most {MOST_IN_HEAD:,} bytes before its body")
+
+    def is_address_too_long(self) -> bool:
+        """Whether the address is longer than the parser takes; more of the head may be missing."""
+        return len(self.url or b"") >= MOST_IN_HEAD - 1
 
     # ---- what the parser calls; an exception in it ends the connection ----
 
