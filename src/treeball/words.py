@@ -11,9 +11,17 @@ from typing import Any
 
 __all__ = ["aligned", "count", "json_line", "json_number", "json_value", "printable", "say"]
 
-# What a terminal may take for a command or that hides what is beside it: control characters (C0, DEL, C1), separators
-# of lines, what turns the direction of writing, and halves of characters, which no stream takes.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters (C0, DEL, C1), which a terminal obeys, line separators, and halves of characters, which no stream
+# takes.
+_OBEYED = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+# Characters that a terminal hides, so that two names look alike or one hides what is beside it: all that Unicode calls
+# default-ignorable (zero-width spaces and joiners, marks of direction, soft hyphens, fillers, tags, variation
+# selectors), and marks of annotations. Persian and emoji use some of them rightly; their names stay distinct.
+_HIDDEN = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNPRINTABLE = re.compile(f"[{_OBEYED}{_HIDDEN}]")
 
 
 def count(number: int, noun: str) -> str:
@@ -28,7 +36,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def printable(text: str) -> str:
-    r"""Text as it may be printed on one line: what a terminal would obey is written out, as in ``\x1b``."""
+    r"""Text as it may be printed on one line: what a terminal would obey or hide is written out, as in ``\x1b``."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -52,6 +60,6 @@ def json_value(value: Any) -> Any:
 
 
 def json_line(value: Any) -> str:
-    """A value as JSON on one line, with nothing in it that a terminal would obey; read back it is the same."""
+    """A value as JSON on one line, with nothing in it that a terminal would obey or hide; read back it is the same."""
     text = json.dumps(json_value(value), ensure_ascii=False, allow_nan=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)

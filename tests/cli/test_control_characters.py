@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import sys
+import unicodedata
 import warnings
 from pathlib import Path
 
@@ -16,11 +17,15 @@ import treeball
 from tests.healthy import healthy
 from treeball import Hierarchy
 from treeball.cli.main import main, run
+from treeball.errors import InputError
 from treeball.words import json_line, printable
 
-TITLE, C1, BIDI, LINES, TAB = "\x1b]0;owned\x07", "\x9b31m", "\u202eevil\u2066", "a\nb\r\u2028c", "tab\tDEL\x7f"
+TITLE, C1, LINES, TAB = "\x1b]0;owned\x07", "\x9b31m", "a\nb\r\u2028c", "tab\tDEL\x7f"
+BIDI = "\u202eevil\u2066\u200b\u200d\ufeff\xad\U000e0041\ufe0f"
 NAMES = ["root " + TITLE, C1 + "1", BIDI + "2", LINES, TAB, "plain", "é 日本 \u200d"]
-RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+RAW = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
 NODE, OTHER = NAMES[3], NAMES[1]
 
 
@@ -83,12 +88,48 @@ def test_json_is_valid_and_holds_the_names_as_they_are(model, capsys, arguments)
 
 def test_what_is_written_out():
     assert printable("a\x1b[1mb\nc\td\x9be\u202ef\u2028\udcff") == r"a\x1b[1mb\nc\td\x9be\u202ef\u2028\udcff"
-    for kept in ("é 日本", "\u200d\u200c\u200f", "C:\\new", "😀"):
+    for kept in ("é 日本", "e\u0301", "C:\\new", "😀", "no\xa0break", "\u2800"):
         assert printable(kept) == kept
     for value in (TITLE, C1, BIDI, LINES, "\udcff", {"é\x7f": [TAB]}):
         assert json.loads(json_line(value)) == value
         json_line(value).encode()
     assert json_line([float("nan"), float("inf"), 1.5]) == "[null, null, 1.5]"
+
+
+HIDDEN = {
+    "zero-width space": ("Dog\u200bfood", r"Dog\u200bfood"),
+    "mark of direction": ("abc\u200f", r"abc\u200f"),
+    "override of direction": ("\u202egpj.exe", r"\u202egpj.exe"),
+    "Arabic letter mark": ("\u061cx", r"\u061cx"),
+    "word joiner": ("a\u2060b", r"a\u2060b"),
+    "isolate": ("\u2069a", r"\u2069a"),
+    "byte order mark": ("\ufeffid", r"\ufeffid"),
+    "soft hyphen": ("co\xadop", r"co\xadop"),
+    "tags": ("x\U000e0041\U000e007f", r"x\U000e0041\U000e007f"),
+    "variation selector": ("a\ufe0f", r"a\ufe0f"),
+    "rare variation selector": ("a\U000e01ef", r"a\U000e01ef"),
+    "Hangul filler": ("\u3164", r"\u3164"),
+    "Persian joiner": ("می\u200cخواهم", r"می\u200cخواهم"),
+    "emoji joiner": ("👩\u200d💻", r"👩\u200d💻"),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_a_terminal_hides_is_written_out(name):
+    raw, shown = HIDDEN[name]
+    assert printable(raw) == shown
+    assert printable(printable(raw)) == shown
+    assert json_line(raw).isascii() or name in ("Persian joiner", "emoji joiner")
+    assert json.loads(json_line({raw: [raw]})) == {raw: [raw]}
+    assert not RAW.findall(json_line(raw) + str(InputError(f"no node named {raw!r}, but {raw}")))
+
+
+def test_all_that_unicode_hides_is_written_out():
+    """Format characters (Cf) are all hidden, except marks that a terminal shows, as of Arabic numbers."""
+    shown = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13460)}
+    hidden = [chr(one) for one in range(0x110000) if unicodedata.category(chr(one)) == "Cf" and one not in shown]
+    assert len(hidden) > 130
+    assert [ascii(one) for one in hidden if printable(one) == one] == []
 
 
 def test_warnings_of_other_libraries_are_written_out(monkeypatch):

@@ -55,6 +55,18 @@ def test_parents_in_the_model_need_no_rows_of_their_own(
     assert "line 3: Bat [bat] -> mammal is repeated" in capsys.readouterr().err
 
 
+def test_each_remark_about_the_new_edges_is_a_line_of_its_own(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line break within a remark would be written out as a backslash and an n."""
+    new = tmp_path / "new.csv"
+    new.write_text("id,parent_id,name,price\nbat,mammal,Bat,3\nemu,bird,Emu,4\n")
+    assert run(["insert", str(model), str(new), "-o", str(tmp_path / "v2.parquet")]) == 0
+    said = capsys.readouterr()
+    assert "\\n" not in said.out + said.err
+    assert "column not used: price" in said.err.splitlines() or "price" in said.err.splitlines()[1]
+
+
 @pytest.mark.parametrize("option", ["--remove", "--rename", "--reparent"])
 def test_a_file_that_is_not_there_is_named(model: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
     assert run(["insert", str(model), option, "@nofile.txt"]) == 2

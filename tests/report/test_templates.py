@@ -78,3 +78,9 @@ def test_only_who_makes_a_page_waits_for_jinja():
         "assert 'jinja2' not in sys.modules; live.make_page('a'); assert 'jinja2' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_a_browser_hides_is_written_out():
+    page = filled("<p>{{ name }}</p><i>{{ text }}</i>", name="\u202egpj\u200b.exe\U000e0041", text="two\nlines")
+    assert page == "<p>\\u202egpj\\u200b.exe\\U000e0041</p><i>two\nlines</i>"
+    assert filled("{{ name }}", name=templates.trusted("<b>\u200b")) == "<b>\u200b"

@@ -7,7 +7,7 @@ import logging.config
 
 import pytest
 
-from treeball.web.log import FewLines, log_settings
+from treeball.web.log import FewLines, PrintableLines, log_settings
 
 
 class Clock:
@@ -86,3 +86,11 @@ def test_the_settings_are_those_of_logging(capsys):
             logging.getLogger(name).handlers.clear()
             logging.getLogger(name).propagate = True
             logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+def test_a_line_holds_nothing_that_a_terminal_obeys_or_hides() -> None:
+    formatter = PrintableLines("%(levelname)s: %(message)s")
+    record = logging.LogRecord("uvicorn", logging.WARNING, "", 0, "GET /%s", ("\x1b[2J\u202ea\u200b",), None)
+    assert formatter.format(record) == r"WARNING: GET /\x1b[2J\u202ea\u200b"
+    settings = log_settings()
+    assert settings["formatters"]["line"]["()"] is PrintableLines

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..hierarchy.read_report import ReadReport
 
 __all__ = [
+    "also_below",
     "distortion_rows",
     "print_json",
     "print_line",
@@ -21,14 +22,21 @@ __all__ = [
     "print_table",
     "recorded_score_rows",
     "say",
+    "say_lines",
     "say_what_was_read",
     "score_rows",
 ]
 
 
 def say_what_was_read(report: ReadReport | None) -> None:
-    """The summary of a reading, as remarks."""
-    for line in [] if report is None else report.summary().splitlines():
+    """Print the summary of a reading as remarks."""
+    if report is not None:
+        say_lines(report.summary())
+
+
+def say_lines(text: str) -> None:
+    """Print each line of a text as a remark of its own."""
+    for line in text.splitlines():
         say(line)
 
 
@@ -51,6 +59,11 @@ def print_paragraph(text: str, indent: str, first: str | None = None) -> None:
     width = max(40, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else sys.maxsize
     first = indent if first is None else first
     print(textwrap.fill(printable(text), width, initial_indent=first, subsequent_indent=indent))
+
+
+def also_below(parents: Sequence[str]) -> str:
+    """What stands behind a node of an outline that has further parents."""
+    return f"  (also below {', '.join(parents)})"
 
 
 def print_json(record: Mapping[str, Any]) -> None:

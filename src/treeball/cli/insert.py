@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
-from .console import print_json, print_line, print_table, recorded_score_rows, say
+from .console import print_json, print_line, print_table, recorded_score_rows, say, say_lines
 from .folder_answers import insert_folder, refuse_options, refuse_reading
 from .sources import together
 from .suggest_parent import names_in
@@ -112,7 +112,7 @@ def insert(
         work.begin(f"reading {edges}")
         found = None if edges is None else read_edges(together(edges, more), reading)
     if found is not None and found.report is not None:
-        say(found.report.summary_of_edges())
+        say_lines(found.report.summary_of_edges())
     if name is not None and near is not None:
         _require_new(name, names, [*remove, *(_split(text, names, "rename", "OLD=NEW")[0] for text in rename)])
         pair = (name, _parent_from(embedding, name, near))

@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from ..words import printable
+
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
@@ -48,6 +50,11 @@ def digest(text: str) -> Markup:
     return trusted(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'")
 
 
+def _visible(value: object) -> object:
+    """What a page shows of a value: text with hidden characters written out; what is markup already stays."""
+    return "\n".join(map(printable, value.split("\n"))) if type(value) is str else value
+
+
 @cache
 def _environment() -> Environment:
     # Only who makes a page waits for the import.
@@ -61,6 +68,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        finalize=_visible,
     )
     environment.filters["digest"] = digest
     # Python would write NaN, which is not JSON.

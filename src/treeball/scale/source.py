@@ -174,7 +174,7 @@ def _table(files: tuple[str, ...], options: str) -> str:
 
 def _literal(file: str) -> str:
     """SQL for one file: DuckDB would take [1] in a name for a pattern, and a name such as s3:x for an address."""
-    path = file if "://" in file else os.path.abspath(file)
+    path = os.path.abspath(file) if ":" in file and "://" not in file else file
     return "'" + glob.escape(path).replace("'", "''") + "'"
 
 

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["FewLines", "log_settings"]
+from ..words import printable
+
+__all__ = ["FewLines", "PrintableLines", "log_settings"]
 
 _SECONDS = 60.0
 _ALIKE = 5  # lines of one kind in that time
@@ -49,6 +51,14 @@ class FewLines(logging.Filter):
         return True
 
 
+class PrintableLines(logging.Formatter):
+    """Writes out what a terminal would obey or hide, so that a request cannot forge or hide lines of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The lines of a record."""
+        return "\n".join(map(printable, super().format(record).split("\n")))
+
+
 def _kind(record: logging.LogRecord) -> tuple[Any, ...]:
     text = "".join(letter for letter in str(record.msg)[:80].partition("\n")[0] if not letter.isdigit())
     error = record.exc_info[0] if record.exc_info else None
@@ -62,7 +72,7 @@ def log_settings() -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {"few": {"()": FewLines}},
-        "formatters": {"line": {"format": "%(levelname)s: %(message)s"}},
+        "formatters": {"line": {"()": PrintableLines, "format": "%(levelname)s: %(message)s"}},
         "handlers": {
             "few": {
                 "class": "logging.StreamHandler",
