@@ -380,6 +380,53 @@ def test_a_subtree_is_an_outline_that_can_be_read(model, capsys, exact):
     assert again.n_edges == exact.hierarchy.n_edges
 
 
+DAG = [("a", "r"), ("b", "r"), ("s", "a"), ("s", "b"), ("t", "s"), ("t", "b"), ("u", "a")]
+
+
+@pytest.fixture
+def dag(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = {"r": "Root", "s": "Shared"}
+    rows = "".join(f"{child},{parent},{labels.get(child, '')}\n" for child, parent in [("r", ""), *DAG])
+    Path("dag.csv").write_text("id,parent_id,name\n" + rows)
+    treeball.fit(treeball.read("dag.csv", reduce="never"), dim=5).save("dag.parquet")
+    return "dag.parquet"
+
+
+@pytest.mark.parametrize("source", ["geometry", "hierarchy"])
+def test_a_subtree_says_every_parent_of_each_node(dag, capsys, source):
+    lines = said(["ask", dag, "subtree", "r", "--from", source], capsys).splitlines()
+    assert lines[0] == "Root [r]"
+    shown = {}
+    for line in lines[1:]:
+        name, _, others = line.strip().partition("  (also below ")
+        above = (
+            next(one for one in reversed(lines[: lines.index(line)]) if _indent(one) == _indent(line) - 2)
+            .strip()
+            .partition("  (")[0]
+        )
+        shown[name] = {above, *filter(None, others.rstrip(")").split(", "))}
+    assert shown == {
+        "a": {"Root [r]"}, "b": {"Root [r]"}, "u": {"a"}, "Shared [s]": {"a", "b"}, "t": {"Shared [s]", "b"},
+    }  # fmt: skip
+    record = json.loads(said(["ask", dag, "subtree", "a", "--from", source, "--json"], capsys))
+    # Below a, both s and t hang from b as well, which is not below a.
+    assert record["other_parents"] == {"s": ["b"], "t": ["b"]}
+    assert record["labels"] == {"s": "Shared"}
+    assert json.loads(said(["ask", dag, "subtree", "u", "--json"], capsys))["other_parents"] == {}
+
+
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def test_an_added_root_is_no_further_parent(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    treeball.fit([("b", "a"), ("d", "c"), ("e", "a"), ("e", "c")], dim=5).save("forest.parquet")
+    record = json.loads(said(["ask", "forest.parquet", "subtree", "a", "--from", "hierarchy", "--json"], capsys))
+    assert record["other_parents"] == {"e": ["c"]}
+
+
 def test_standard_input_names_nodes(model, capsys, monkeypatch):
     import io
     import sys

@@ -382,6 +382,7 @@ def test_an_added_root_joins_nobody_and_roots_have_no_parent(forest, capsys):
     assert answer(capsys, model, "parent", "r", source="geometry")["parent"] == []
     assert answer(capsys, model, "subtree", "s") == {
         "node": "s", "depths": answer(capsys, model, "subtree", "s")["depths"], "subtree": ["s", "x", "z", "y"],
+        "other_parents": {},
     }  # fmt: skip
     assert answer(capsys, model, "subtree", "s")["depths"] == [0, 1, 2, 1]
 

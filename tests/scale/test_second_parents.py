@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from tests.scale.hierarchies import write
+from treeball.cli.main import run
 from treeball.engine.cpu.shared_leaves import choose_seats
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fans import Fans, make_fans
@@ -94,3 +97,16 @@ def test_of_two_leaves_that_want_the_same_seat_the_second_takes_another():
     chosen = np.empty(2, np.int64)
     choose_seats(np.array([0, 1, 3]), points, limits, before, np.array([2, 2]), np.array([0.5, 0.5]), chosen)
     assert chosen.tolist() == [0, 2]
+
+
+def test_a_subtree_says_every_parent_of_each_node(tmp_path, capsys):
+    edges = [("a", "root"), ("b", "root"), ("x", "a"), ("x", "b"), ("a1", "a"), ("a2", "a"), ("b1", "b")]
+    model = tmp_path / "model"
+    fit_folder((write(edges, tmp_path / "edges"),), model, ScaleSettings(method="construct", dim=3), quiet)
+    capsys.readouterr()
+    asked = ["ask", str(model), "subtree", "a", "--from", "hierarchy"]
+    assert run([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["other_parents"] == {"x": ["b"]}
+    assert run(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines) == ["  a1", "  a2", "  x  (also below b)", "a"]

@@ -199,6 +199,21 @@ def test_answers_are_those_of_the_model(kind, tmp_path):
             assert found["answers"] == expected
 
 
+def test_a_subtree_says_every_parent_of_each_node(tmp_path):
+    """Without ill pairs, from distances as from the hierarchy; with labels of all nodes that it names."""
+    edges = [(1, 0), (2, 0), (3, 1), (3, 2), (4, 3), (4, 2), (5, 1)]
+    labels = ["Root", None, "Two", None, None, None]
+    hierarchy = treeball.Hierarchy.from_codes([f"n{i}" for i in range(6)], *zip(*edges, strict=True), labels=labels)
+    app = application(healthy(hierarchy, "parents", "poincare"), tmp_path)
+    for source in ("geometry", "hierarchy"):
+        status, answer = ask(app, f"/subtree?node=n1&from={source}")
+        assert status == 200
+        assert answer["other_parents"] == {"n3": ["n2"], "n4": ["n2"]}
+        assert answer["labels"] == {"n2": "Two"}
+    assert ask(app, "/subtree?node=n0&depth=1")[1]["other_parents"] == {}
+    assert ask(app, "/subtree?node=n5")[1]["other_parents"] == {}
+
+
 def test_vectors_in_all_coordinates(mammals, app):
     assert ask(app, "/vector?node=dog.n.01") == (
         200,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InputError
 from ..types import Source
-from .console import print_json, print_line, print_rows, say
+from .console import also_below, print_json, print_line, print_rows, say
 from .folder_answers import ask_folder, refuse_options
 from .node_arguments import FromFile, FromSource, NodeNames, plain
 
@@ -74,8 +73,10 @@ def ask(
     spoken = Spoken(embedding.names, [name for some in mentioned for name in some])
     if json:
         for names, answer, nodes_named in zip(asked, answers, mentioned, strict=True):
-            deep = {} if question != "subtree" else _depths(embedding, names[0], source, depth)
-            print_json(_record(question, names, answer) | deep | spoken.labels(*nodes_named))
+            outline = _Outline(embedding, names[0], source, depth) if question == "subtree" else None
+            others = [] if outline is None else outline.other_names()
+            told = _record(question, names, answer) | ({} if outline is None else outline.record())
+            print_json(told | Spoken(embedding.names, [*nodes_named, *others]).labels(*nodes_named, *others))
     elif question in ("parent", "common-ancestor"):
         texts = [", ".join(map(spoken.shown, _nodes_in(answer))) or "none" for answer in answers]
         rows = [(*map(spoken.shown, names), text) for names, text in zip(asked, texts, strict=True)]
@@ -90,8 +91,11 @@ def ask(
                 if place:
                     print_line()
                 print_line(f"{' to '.join(map(spoken.shown, names))}:")
-            lines = map(spoken.shown, answer) if question != "subtree" else _outline(embedding, names[0], source, depth)
-            for line in list(lines) or ["none"]:
+            if question == "subtree":
+                lines = _Outline(embedding, names[0], source, depth).lines()
+            else:
+                lines = list(map(spoken.shown, answer))
+            for line in lines or ["none"]:
                 print_line(line)
     return 0
 
@@ -139,19 +143,32 @@ def _nodes_in(answer: Any) -> list[Any]:
     return [] if answer is None or hasattr(answer, "score") else [answer]
 
 
-def _depths(embedding: Embedding, name: Any, source: Source, depth: int | None) -> dict[str, list[int]]:
-    """The property of a record that says how many edges below the node each of its subtree is."""
-    return {"depths": [level for _, level in _subtree(embedding, name, source, depth)]}
+class _Outline:
+    """A node and all below it, and for each the parents that the outline does not show it below."""
 
+    def __init__(self, embedding: Embedding, name: Any, source: Source, depth: int | None) -> None:
+        from ..embedding._answers import further_parents, outline
 
-def _outline(embedding: Embedding, name: Any, source: Source, depth: int | None) -> Iterator[str]:
-    rows = _subtree(embedding, name, source, depth)
-    for text, (_, level) in zip(embedding.names.shown_of([code for code, _ in rows]), rows, strict=True):
-        yield "  " * level + text
+        tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
+        self.names = embedding.names
+        self.rows = list(outline(tree, self.names.index_of(name), depth))
+        found = further_parents(self.rows, tree.parents_of)
+        real = {node: [one for one in some if one != tree.virtual_root] for node, some in found.items()}
+        self.others = {node: some for node, some in real.items() if some}
 
+    def lines(self) -> list[str]:
+        """Names, indented; behind a node its further parents."""
+        shown = self.names.shown_of([code for code, _ in self.rows])
+        return [f"{'  ' * level}{text}{self._also(code)}" for text, (code, level) in zip(shown, self.rows, strict=True)]
 
-def _subtree(embedding: Embedding, name: Any, source: Source, depth: int | None) -> list[tuple[int, int]]:
-    from ..embedding._answers import outline
+    def record(self) -> dict[str, Any]:
+        """How many edges below the first node each one is, and further parents by name."""
+        others = {str(self.names[code]): [plain(self.names[one]) for one in some] for code, some in self.others.items()}
+        return {"depths": [level for _, level in self.rows], "other_parents": others}
 
-    tree = embedding.hierarchy if source == "hierarchy" else embedding.read_back()
-    return list(outline(tree, embedding.names.index_of(name), depth))
+    def other_names(self) -> list[Any]:
+        """All further parents."""
+        return [self.names[one] for some in self.others.values() for one in some]
+
+    def _also(self, code: int) -> str:
+        return also_below(self.names.shown_of(self.others[code])) if code in self.others else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..words import count
-from .console import print_json, print_line, print_rows, print_table, say
+from .console import also_below, print_json, print_line, print_rows, print_table, say
 from .folder import rows_of, set_of
 from .serving import serve_until_ctrl_c
 
@@ -143,8 +143,8 @@ def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, d
         if json:
             who = {"node": names[0]} if size == 1 else {"a": names[0], "b": names[1]}
             if question == "subtree":
-                answer, deep = answer
-                who |= {"depths": deep}
+                answer, deep, others = answer
+                who |= {"depths": deep, "other_parents": others}
             print_json({**who, key: answer})
         elif isinstance(answer, bool):
             print_line(f"{names[0]} {'is an ancestor' if answer else 'is no ancestor'} of {names[1]}")
@@ -152,7 +152,11 @@ def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, d
             print_rows(None, [(*names, ", ".join(answer) or "none")])
         else:
             if question == "subtree":
-                answer = [f"{'  ' * level}{name}" for name, level in zip(*answer, strict=True)]
+                shown, levels, others = answer
+                answer = [
+                    f"{'  ' * level}{name}{also_below(others[name]) if name in others else ''}"
+                    for name, level in zip(shown, levels, strict=True)
+                ]
             for line in answer or ["none"]:
                 print_line(line)
     return 0
@@ -167,6 +171,7 @@ def _doubt(folder: ModelFolder) -> str:
 
 
 def _answer(folder: ModelFolder, question: str, places: list[int], source: str, depth: int | None) -> Any:
+    from ..embedding._answers import further_parents
     from ..scale.nearest import nearest
     from ..scale.relatives import common_ancestors, path_between, subtree
 
@@ -184,7 +189,11 @@ def _answer(folder: ModelFolder, question: str, places: list[int], source: str, 
             return folder.names(folder.ancestors(place))
         case "subtree":
             rows = subtree(folder, place, depth)
-            return folder.names([one for one, _ in rows]), [level for _, level in rows]
+            others = further_parents(rows, folder.parents)
+            places = [*others, *(one for some in others.values() for one in some)]
+            called = dict(zip(places, folder.names(places), strict=True))
+            further = {called[node]: [called[one] for one in some] for node, some in others.items()}
+            return folder.names([one for one, _ in rows]), [level for _, level in rows], further
         case "is-ancestor":
             return place in folder.ancestors(places[1])
         case "common-ancestor":

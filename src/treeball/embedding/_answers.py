@@ -8,7 +8,7 @@ virtual root, which only joins several roots, is never an answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, get_args
@@ -187,6 +187,28 @@ def outline(tree: Hierarchy, code: int, depth: int | None = None) -> Iterator[tu
         yield node, level
         if depth is None or level < depth:
             pending.extend((child, level + 1) for child in tree.children_of(node)[::-1].tolist())
+
+
+def further_parents(
+    rows: Sequence[tuple[int, int]], parents_of: Callable[[int], Iterable[int]]
+) -> dict[int, list[int]]:
+    """Parents that an outline does not show, by node: all but the node that the row is below.
+
+    Parameters
+    ----------
+    rows
+        Nodes and levels of an outline, in preorder. The first node is the one that was asked about.
+    parents_of
+        Gives all parents of a node.
+    """
+    path: list[int] = []  # the nodes above the present row
+    found: dict[int, list[int]] = {}
+    for node, level in rows:
+        others = [int(one) for one in parents_of(node) if level and one != path[level - 1]]
+        if others:
+            found[node] = others
+        path[level:] = [node]
+    return found
 
 
 def similarity(embedding: Embedding, first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Similarity]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..embedding import Embedding, _answers
 from ..geometry.coordinates import to_kind
+from ..hierarchy import Hierarchy
 from ..types import Source
 
 __all__ = [
@@ -76,10 +77,18 @@ def subtree(most: int) -> Callable[..., Answers]:
         for code in embedding.names.index_of_many(nodes).tolist():
             rows = list(islice(_answers.outline(tree, code, depth), most + 1))
             names = embedding.names.take([node for node, _ in rows])
-            answers.append({"subtree": names, "depths": [below for _, below in rows]})
+            others = _other_parents(embedding, tree, rows)
+            answers.append({"subtree": names, "depths": [below for _, below in rows], "other_parents": others})
         return answers
 
     return ask
+
+
+def _other_parents(embedding: Embedding, tree: Hierarchy, rows: list[tuple[int, int]]) -> dict[str, list[Any]]:
+    """Parents that a subtree does not show, by node; an added root is none."""
+    found = _answers.further_parents(rows, tree.parents_of)
+    shown = {node: [one for one in some if one != tree.virtual_root] for node, some in found.items()}
+    return {str(embedding.names[node]): embedding.names.take(some) for node, some in shown.items() if some}
 
 
 def is_ancestor(embedding: Embedding, ancestors: list[Any], nodes: list[Any], source: Source) -> Answers:

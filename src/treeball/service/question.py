@@ -94,7 +94,7 @@ class Question:
     is_of_relatives
         Whether geometry may be wrong about it where a model has ill pairs; then the answer has a `doubt`.
     naming
-        The property of an answer that is a node or a list of nodes; empty where there is none.
+        Properties of an answer that are a node, a list of nodes, or lists of nodes by name.
     at_once
         How many are answered between two looks at the clock.
     """
@@ -110,7 +110,7 @@ class Question:
     answer: type[Closed]
     unanswered: type[Closed]
     is_of_relatives: bool = False
-    naming: str = ""
+    naming: tuple[str, ...] = ()
     at_once: int = 64
 
     @property
@@ -130,6 +130,8 @@ class Question:
 
     def named(self, row: tuple[Any, ...], found: dict[str, Any]) -> list[Any]:
         """The nodes that an answer names, rows with a label of their own left out."""
-        value = found.get(self.naming)
-        asked = [] if self.subject == "texts" else row
-        return [*asked, *(value if isinstance(value, list) else [] if value is None else [value])]
+        named: list[Any] = [] if self.subject == "texts" else list(row)
+        for value in (found.get(key) for key in self.naming):
+            lists = value.values() if isinstance(value, dict) else [value if isinstance(value, list) else [value]]
+            named += [name for some in lists for name in some if name is not None]
+        return named

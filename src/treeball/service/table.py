@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict, create_model
@@ -92,7 +93,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
     def relatives(path: str, of: str, summary: str, method: str, kind: Any) -> Question:
         key = path.replace("-", "_")
         return made.question(
-            path, of, summary, answers.relatives(method, key), source, {key: kind}, naming=key, of_relatives=True
+            path, of, summary, answers.relatives(method, key), source, {key: kind}, naming=(key,), of_relatives=True
         )
 
     return (
@@ -115,7 +116,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             {},
             {"distance": _Distance, "path": _Score, "wu_palmer": _Score, "lin": _Score, "resnik": _Score}
             | {"most_informative_ancestor": name | None},
-            naming="most_informative_ancestor",
+            naming=("most_informative_ancestor",),
         ),
         made.question(
             "parent",
@@ -124,7 +125,7 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             answers.parent,
             source,
             {"parent": name | None, "parents": names},
-            naming="parents",
+            naming=("parents",),
             of_relatives=True,
         ),
         relatives("parents", "node", "All parents", "parents_of", names),
@@ -136,8 +137,8 @@ def questions(embedding: Embedding, settings: ServeSettings) -> tuple[Question, 
             "A node and all below it, each after one of its parents",
             answers.subtree(settings.max_answer),
             source | {"depth": (deep, None)},
-            {"subtree": names, "depths": _Depths},
-            naming="subtree",
+            {"subtree": names, "depths": _Depths, "other_parents": made.other_parents},
+            naming=("subtree", "other_parents"),
             of_relatives=True,
             at_once=1,
         ),
@@ -196,6 +197,8 @@ class _Maker:
         # Where names are integers, their digits as text do too.
         self.name: Any = _Text if embedding.names.kind == "str" else _Text | _Integer
         self.names: Any = list_of(self.name)
+        further = "Parents that nodes of the subtree have besides the one they are listed below, by node."
+        self.other_parents: Any = Annotated[GenericAlias(dict, (str, self.names)), Field(description=further)]
         self._most = settings.max_nodes
         self._examples = embedding.names.take([embedding.hierarchy.root, len(embedding) - 1])
         self._has_labels = embedding.names.has_labels
@@ -214,7 +217,7 @@ class _Maker:
         options: Fields,
         answer: Fields,
         *,
-        naming: str = "",
+        naming: tuple[str, ...] = (),
         of_relatives: bool = False,
         subject: Subject | None = None,
         at_once: int = 64,

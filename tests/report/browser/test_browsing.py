@@ -283,3 +283,38 @@ def test_touch_pinches_and_taps(open_view: Open, companion_page: Path) -> None:
     assert view.page.locator("#panel").is_visible()
     wide, window = view.do("[document.documentElement.scrollWidth, innerWidth]")
     assert wide == window
+
+
+def test_every_parent_of_a_node_is_shown_and_leads_there(open_view: Open, tmp_path: Path) -> None:
+    edges = [("a", "r"), ("b", "r"), ("c", "r"), ("s", "a"), ("s", "b"), ("s", "c"), ("t", "s"), ("u", "b")]
+    page = write_page(treeball.fit(edges, dim=5), tmp_path / "dag.html")
+    view = open_view(page, address="#node=s")
+    buttons = view.page.locator("#parents button .name")
+    parents = buttons.all_inner_texts()
+    assert sorted(parents) == ["a", "b", "c"]
+    assert view.page.locator("#pane-node h3").first.inner_text().lower() == "3 parents"
+    assert parents[0] in view.page.locator("#crumbs").inner_text()  # the picture draws it below this one
+    buttons.nth(2).click()
+    view.settle()
+    assert view.focus == parents[2]
+    # Each of the parents lists it among its children, wherever it is drawn.
+    for parent in ("a", "b", "c"):
+        there = open_view(page, address=f"#node={parent}").page
+        assert "s" in there.locator("#pane-node ul.nodes").last.locator(".name").all_inner_texts()
+        fact = there.locator("#pane-node dl.facts dt", has_text="Children")
+        children = fact.locator("xpath=following-sibling::dd[1]")
+        assert children.inner_text() == {"a": "1", "b": "2", "c": "1"}[parent]
+    assert open_view(page, address="#node=t").page.locator("#parents").count() == 0  # one parent is in the path
+
+
+def test_hidden_characters_of_names_are_written_out(open_view: Open, tmp_path: Path) -> None:
+    names = ["root", "Dog\u200bfood", "\u202egpj.exe", "Dogfood", "a\U000e0041"]
+    hierarchy = treeball.Hierarchy.from_codes(names, [1, 2, 3, 4], [0, 0, 0, 0])
+    page = write_page(treeball.fit(hierarchy, dim=2), tmp_path / "x.html", title="a\u202eb")
+    view = open_view(page)
+    shown = view.page.locator("#pane-node ul.nodes .name").all_inner_texts()
+    assert {r"Dog\u200bfood", r"\u202egpj.exe", "Dogfood", r"a\U000e0041"} <= set(shown)
+    assert view.page.locator("#title").inner_text() == r"a\u202eb"
+    assert not set("\u200b\u202e\U000e0041") & set(view.page.locator("body").inner_text())
+    view.page.fill("#search", "gpj")
+    assert view.page.locator("#matches [role=option] .name").all_inner_texts() == [r"\u202egpj.exe"]

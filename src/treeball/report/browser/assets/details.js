@@ -29,7 +29,7 @@ function marginText(app, node) {
 /** @param {App} app @param {number} node @returns {[string, string][]} */
 function factRows(app, node) {
   const { tree, facts } = app;
-  const children = tree.first[node + 1] - tree.first[node];
+  const children = childrenOf(tree, node).length;
   const positives = summary.objective === 'ancestors' ? 'ancestors' : 'parent';
   return [
     ['Level', String(tree.depth[node] + (summary.part?.above.length ?? 0))],
@@ -126,6 +126,8 @@ function cardContent(app, node) {
   /** @type {HTMLElement[]} */
   const parts = [make('strong', {}, fullName(tree, node))];
   if (trail) parts.push(make('p', { class: 'trail' }, trail));
+  const others = parentsOf(tree, node).slice(1).map((other) => shortName(tree, other));
+  if (others.length) parts.push(make('p', { class: 'trail' }, `also below ${others.join(', ')}`));
   parts.push(factList([
     ...lengthRows(app, node),
     ['To parent', node ? decimals(facts.parentDistance[node]) : '–'],
@@ -146,8 +148,8 @@ function cardContent(app, node) {
 
 /** @param {Tree} tree @param {number} node @param {number} other */
 function relation(tree, node, other) {
-  if (tree.parent[node] === other) return ' · parent';
-  if (tree.parent[other] === node) return ' · child';
+  if (parentsOf(tree, node).includes(other)) return ' · parent';
+  if (parentsOf(tree, other).includes(node)) return ' · child';
   return tree.parent[other] === tree.parent[node] ? ' · sibling' : '';
 }
 
@@ -165,7 +167,7 @@ function showDetails(app) {
   /** @type {HTMLElement[]} */
   const parts = [make('h2', {}, fullName(tree, focus))];
   if (focus === 0 && summary.virtual_root) parts.push(make('p', { class: 'note' }, 'Added to join several roots.'));
-  parts.push(factList(factRows(app, focus)));
+  parts.push(factList(factRows(app, focus)), ...parentList(app, focus));
   const pair = app.facts.ill.firstPair[focus];
   if (pair >= 0) {
     parts.push(make('p', { class: 'ill' }, pairText(app, pair)));
@@ -188,11 +190,20 @@ function showDetails(app) {
   byId('pane-node').replaceChildren(...parts);
 }
 
+// All parents of a node that has several; the path above the picture goes through the first.
+/** @param {App} app @param {number} node @returns {HTMLElement[]} */
+function parentList(app, node) {
+  const parents = parentsOf(app.tree, node);
+  if (parents.length < 2) return [];
+  return [make('h3', {}, count(parents.length, 'parent')),
+    make('ul', { class: 'nodes', id: 'parents' }, ...parents.map((parent, i) => make('li', {},
+      nodeButton(app, parent, i ? '' : 'drawn below'))))];
+}
+
 /** @param {App} app @param {number} node @returns {HTMLElement[]} */
 function childList(app, node) {
   const { tree } = app;
-  const children = [];
-  for (let child = tree.first[node]; child < tree.first[node + 1]; child++) children.push(child);
+  const children = childrenOf(tree, node);
   if (!children.length) return [];
   children.sort((a, b) => countBelow(app, b) - countBelow(app, a));
   const shown = children.slice(0, MOST_CHILDREN).map((child) => make('li', {},

@@ -68,8 +68,8 @@ function placeDisk(app) {
 }
 
 async function start() {
-  document.title = `${summary.title} · treeball`;
-  byId('title').textContent = summary.title;
+  document.title = `${visible(summary.title)} · treeball`;
+  byId('title').textContent = visible(summary.title);
   const tree = await loadTree();
   const facts = await loadFacts();
   const flatParts = await loadFlatParts();

@@ -27,7 +27,7 @@ function readAddress(app) {
   };
   const node = named('node');
   const top = named('in');
-  if (node < 0) announce(`There is no node named ${given.get('node')}`);
+  if (node < 0) announce(`There is no node named ${visible(given.get('node') ?? '')}`);
   const focus = Math.max(0, node);
   const layout = given.get('layout');
   return { focus, top: top > 0 && isWithin(app.tree, focus, top) ? top : 0, layout: isLayout(layout) ? layout : summary.layout };
@@ -82,7 +82,7 @@ function startNavigation(app) {
     showCrumbs(app);
     showDetails(app);
     const { tree, focus } = app;
-    const children = tree.first[focus + 1] - tree.first[focus];
+    const children = childrenOf(tree, focus).length;
     announce(`${fullName(tree, focus)}, level ${tree.depth[focus]}, ${children} children`);
   }
 

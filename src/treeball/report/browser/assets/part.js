@@ -51,8 +51,8 @@ function crumbsAbove() {
   const { part } = summary;
   if (!part) return [];
   return part.above.map((name) => make('li', { class: 'above' }, part.served
-    ? make('a', { href: addressOfPart(name), title: name }, name)
-    : make('span', { title: name }, name)));
+    ? make('a', { href: addressOfPart(name), title: visible(name) }, visible(name))
+    : make('span', { title: visible(name) }, visible(name))));
 }
 
 // "12 of 3,456" where the page shows a part.

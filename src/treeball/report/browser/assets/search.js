@@ -73,7 +73,7 @@ function startSearch(app) {
     choices = matches.length + (whole && wanted ? 1 : 0);
     list.replaceChildren(...matches.map((node, i) => option(node, i)));
     if (whole && wanted) {
-      list.append(choice(matches.length, `Look for “${wanted}”`, `in all ${count(whole.nodes, 'node')}`));
+      list.append(choice(matches.length, `Look for “${visible(wanted)}”`, `in all ${count(whole.nodes, 'node')}`));
     } else if (!matches.length && wanted) {
       list.replaceChildren(make('li', { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
         'No such name'));

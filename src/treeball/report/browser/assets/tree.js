@@ -1,6 +1,9 @@
 // The tree: nodes are numbered level by level, so that the children of i are first[i] .. first[i + 1] - 1.
 
 const LONGEST_LABEL = 26;
+// Characters that a browser hides or obeys, so that two names look alike or one reverses what is beside it. They are
+// the ones that treeball.words.printable writes out, but for white space, which a page shows as a blank.
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\x00-\x08\x0e-\x1f\x7f-\x9f]/gu;
 
 /** @param {TreeParts} parts @returns {Tree} */
 function makeTree({ childCount, nameBytes, idBytes, angle, length, otherChild, otherParent }) {
@@ -176,12 +179,39 @@ function pathBetween(tree, a, b) {
   return [...up, a, ...down.reverse()];
 }
 
+// Text with hidden characters written out as Python does: \u200b.
+/** @param {string} text */
+function visible(text) {
+  return text.replace(HIDDEN, (letter) => {
+    const code = letter.codePointAt(0) ?? 0;
+    if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
+    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
+  });
+}
+
+// Parents of a node, the one that it is drawn below first; in a tree there is one, for the root none.
+/** @param {Tree} tree @param {number} node */
+function parentsOf(tree, node) {
+  const parents = tree.parent[node] < 0 ? [] : [tree.parent[node]];
+  for (let i = 0; i < tree.otherChild.length; i++) if (tree.otherChild[i] === node) parents.push(tree.otherParent[i]);
+  return parents;
+}
+
+// Children of a node, those that are drawn below it first, then those that are drawn below another parent.
+/** @param {Tree} tree @param {number} node */
+function childrenOf(tree, node) {
+  const children = [];
+  for (let child = tree.first[node]; child < tree.first[node + 1]; child++) children.push(child);
+  for (let i = 0; i < tree.otherParent.length; i++) if (tree.otherParent[i] === node) children.push(tree.otherChild[i]);
+  return children;
+}
+
 // A node in words: its label with its id, or its name alone.
 /** @param {Tree} tree @param {number} node */
 function fullName(tree, node) {
   const name = tree.names.of(node);
   const id = tree.ids.of(node);
-  return name === id ? name : `${name} [${id}]`;
+  return visible(name === id ? name : `${name} [${id}]`);
 }
 
 // What is left of a name when its parent's is taken off the front ("Pets > Dogs" below "Pets"), and WordNet's tail.
@@ -197,7 +227,7 @@ function shortName(tree, node) {
     }
   }
   const synset = name.match(/^(.+)\.[nvasr]\.\d+$/su);
-  return synset ? synset[1].replaceAll('_', ' ') : name;
+  return visible(synset ? synset[1].replaceAll('_', ' ') : name);
 }
 
 /** @param {Tree} tree @param {number} node */
