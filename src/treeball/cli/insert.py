@@ -13,6 +13,7 @@ from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, recorded_score_rows, say, say_lines
 from .folder_answers import insert_folder, refuse_options, refuse_reading
+from .outputs import changing
 from .sources import together
 from .suggest_parent import names_in
 
@@ -55,7 +56,7 @@ def insert(
     more
         Further files that belong to it, such as products below categories.
     output
-        Model to write; by default the name of the model with the ending .inserted.parquet.
+        Model to write, which may be the model itself; by default its name with the ending .inserted.parquet.
     near
         Nodes that the node given by --name is near to, separated by commas: its parent is chosen from them.
     name
@@ -94,7 +95,6 @@ def insert(
         )
         refuse_reading(reading)
         return insert_folder(model, edges, more, threads, json)
-    from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..io.readers.edges import NewEdges, read_edges
     from ..methods._insert import insert as insert_nodes
@@ -104,49 +104,49 @@ def insert(
     if (near is None) != (name is None):
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
     output = output or model.with_name(model.stem + ".inserted.parquet")
-    require_writable(output, str(model), *([] if edges is None else [edges]), *more)
-    embedding = load(model)
-    names = embedding.names
-    remove, rename, reparent = (_with_lines_of_files(texts, names) for texts in (remove, rename, reparent))
-    with WorkProgress() as work:
-        work.begin(f"reading {edges}")
-        found = None if edges is None else read_edges(together(edges, more), reading)
-    if found is not None and found.report is not None:
-        say_lines(found.report.summary_of_edges())
-    if name is not None and near is not None:
-        _require_new(name, names, [*remove, *(_split(text, names, "rename", "OLD=NEW")[0] for text in rename)])
-        pair = (name, _parent_from(embedding, name, near))
-        found = NewEdges([pair]) if found is None else found.with_pair(*pair)
-    insertion = insert_nodes(
-        embedding,
-        found,
-        remove=[names[names.find(text)] for text in remove],
-        rename=_one_each((_split(text, names, "rename", "OLD=NEW") for text in rename), "rename", names),
-        reparent=_reparent(reparent, rename, names),
-        make_room=make_room,
-        heal_ill=heal,
-        threads=threads,
-        progress=True,
-    )
-    insertion.embedding.save(output)
-    if found is not None and found.described is not None:
-        _tell_other_labels(names, found.described)
-    if json:
-        listed = (insertion.ill, insertion.without_place, insertion.fell_ill, insertion.healed_by_moving)
-        mentioned = [one for some in listed for one in some]
-        scores = {"scores": insertion.embedding.provenance.scores}
-        print_json(insertion.to_dict() | scores | Spoken(insertion.embedding.names, mentioned).labels(*mentioned))
-    else:
-        _print(insertion)
-    if insertion.embedding is embedding:
-        say("nothing is new: the model has all these edges already and is written as it was")
-    elif insertion.placed and embedding.objective == "ancestors":
-        say(
-            "warning: this model is made for the objective ancestors, but new nodes are placed next to their parent, "
-            "so its scores may fall (treeball evaluate tells): treeball heal mends the result"
+    with changing(model, output, *([] if edges is None else [edges]), *more):
+        embedding = load(model)
+        names = embedding.names
+        remove, rename, reparent = (_with_lines_of_files(texts, names) for texts in (remove, rename, reparent))
+        with WorkProgress() as work:
+            work.begin(f"reading {edges}")
+            found = None if edges is None else read_edges(together(edges, more), reading)
+        if found is not None and found.report is not None:
+            say_lines(found.report.summary_of_edges())
+        if name is not None and near is not None:
+            _require_new(name, names, [*remove, *(_split(text, names, "rename", "OLD=NEW")[0] for text in rename)])
+            pair = (name, _parent_from(embedding, name, near))
+            found = NewEdges([pair]) if found is None else found.with_pair(*pair)
+        insertion = insert_nodes(
+            embedding,
+            found,
+            remove=[names[names.find(text)] for text in remove],
+            rename=_one_each((_split(text, names, "rename", "OLD=NEW") for text in rename), "rename", names),
+            reparent=_reparent(reparent, rename, names),
+            make_room=make_room,
+            heal_ill=heal,
+            threads=threads,
+            progress=True,
         )
-    say(f"saved {output}")
-    return 0
+        insertion.embedding.save(output)
+        if found is not None and found.described is not None:
+            _tell_other_labels(names, found.described)
+        if json:
+            listed = (insertion.ill, insertion.without_place, insertion.fell_ill, insertion.healed_by_moving)
+            mentioned = [one for some in listed for one in some]
+            scores = {"scores": insertion.embedding.provenance.scores}
+            print_json(insertion.to_dict() | scores | Spoken(insertion.embedding.names, mentioned).labels(*mentioned))
+        else:
+            _print(insertion)
+        if insertion.embedding is embedding:
+            say("nothing is new: the model has all these edges already and is written as it was")
+        elif insertion.placed and embedding.objective == "ancestors":
+            say(
+                "warning: this model is made for the objective ancestors, but new nodes are placed next to their "
+                "parent, so its scores may fall (treeball evaluate tells): treeball heal mends the result"
+            )
+        say(f"saved {output}")
+        return 0
 
 
 def _with_lines_of_files(texts: list[str] | None, names: Names) -> list[str]:

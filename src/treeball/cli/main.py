@@ -33,6 +33,7 @@ from .import_ import import_
 from .info import info
 from .insert import insert
 from .neighbors import neighbors
+from .outputs import command_starts
 from .plan import plan
 from .plot import plot
 from .plug_ins import plug_in_options
@@ -116,6 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
+    command_starts()
     try:
         arguments, config = _use_config(arguments)
         with plug_in_options(app, arguments, config):

@@ -360,14 +360,16 @@ class Embedding(Questions):
         """Spare :meth:`evaluate` the work: exact scores of these very vectors, computed already."""
         self._evaluations[evaluation.objective] = evaluation
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write a self-describing Parquet file, whole or not at all; :func:`treeball.load` reads it back.
 
-        Names are saved as text; integers come back as integers, other ids (tuples, dates, ...) as their text.
+        Names are saved as text; integers come back as integers, other ids (tuples, dates, ...) as their text. If
+        another program has changed the file since this one loaded it, InputError says so and the file stays, unless
+        `overwrite` is true.
         """
         from ..io.model_file import save
 
-        return save(self, Path(path))
+        return save(self, Path(path), overwrite=overwrite)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
         """Write the vectors for other tools; see :func:`treeball.io.vectors.export`."""

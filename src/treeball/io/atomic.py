@@ -24,7 +24,7 @@ try:
 except ImportError:  # on Windows there is no such lock, and nothing is removed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "cannot_write", "require_writable", "sync_folder"]
+__all__ = ["atomic_write", "cannot_write", "require_file_name", "require_writable", "sync_folder"]
 
 _ATTEMPTS = 100
 _NOT_FOR_FOLDERS = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
@@ -39,7 +39,7 @@ def atomic_write(target: Path) -> Iterator[Path]:
     The temporary file has the name of the target, in another folder: whatever goes by its ending writes the same.
     A symbolic link stays one: the file it points to is replaced.
     """
-    _require_file_name(target)
+    require_file_name(target)
     target = Path(os.path.realpath(target))
     try:
         with _folder_beside(target) as folder:
@@ -55,7 +55,7 @@ def atomic_write(target: Path) -> Iterator[Path]:
 
 def require_writable(target: Path, *inputs: Path | str) -> None:
     """Fail now rather than after the work when `target` could not be written, or is one of the `inputs`."""
-    _require_file_name(target)
+    require_file_name(target)
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
             raise InputError(f"cannot write {str(target)!r}: it is the input; choose another name for the output")
@@ -93,7 +93,8 @@ def cannot_write(target: Path, error: OSError) -> InputError:
     return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
 
 
-def _require_file_name(target: Path) -> None:
+def require_file_name(target: Path) -> None:
+    """Refuse a directory, a device and a path without a name as the file to write."""
     if target.is_dir() or not target.name:
         raise InputError(f"cannot write {str(target)!r}: it is a directory; give a file name such as model.parquet")
     if target.exists() and not target.is_file():

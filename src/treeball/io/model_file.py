@@ -31,7 +31,8 @@ from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from ..words import json_value
 from ..workers import apart
-from .atomic import atomic_write
+from .atomic import atomic_write, require_file_name
+from .locking import writer_lock
 from .memory import memory_budget, require_room
 from .model_columns import METADATA_KEY, edges_of, hierarchy_columns, names_of, rows_of
 from .model_hash import HASH_KEY, content_hash
@@ -44,10 +45,45 @@ _COPIES = 2  # of the table, besides itself, while a model is made of it
 _OF_THE_FILE = ("format", "geometry", "dim", "names", "virtual_root", "precision")
 
 
-def save(embedding: Embedding, path: Path) -> Path:
-    """Write `embedding` to `path` atomically."""
-    write(to_table(embedding), path)
+def save(embedding: Embedding, path: Path, *, overwrite: bool = False) -> Path:
+    """Write `embedding` to `path` atomically.
+
+    Unless `overwrite` is true, a file that another program has written since this one loaded it is not replaced:
+    `embedding` may lack what was written then.
+    """
+    table = to_table(embedding)
+    require_file_name(path)
+    with writer_lock(path):
+        if not overwrite:
+            _require_unchanged(path)
+        write(table, path)
+        state = _state_of(path)
+        if state is not None:
+            _seen[os.path.realpath(path)] = state
     return path
+
+
+# The files that this program has loaded or saved, by their real paths: inode, size and time of what it saw.
+_seen: dict[str, tuple[int, int, int]] = {}
+
+
+def _state_of(path: Path) -> tuple[int, int, int] | None:
+    """Inode, size in bytes and time of change in nanoseconds of a file; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _require_unchanged(path: Path) -> None:
+    """Refuse to replace a file that has changed since this program loaded it."""
+    before, now = _seen.get(os.path.realpath(path)), _state_of(path)
+    if before is not None and now is not None and before != now:
+        raise InputError(
+            f"cannot write {str(path)!r}: another program has changed it since it was loaded; load it again and repeat "
+            "the change, save to another path, or use save(path, overwrite=True)"
+        )
 
 
 def write(table: pa.Table, path: Path) -> None:
@@ -121,8 +157,12 @@ def open_model(path: Path) -> ModelFile:
 
     It may take as much memory as reading does by default.
     """
+    before = _state_of(path)
     with memory_budget("auto", str(path), can_be_set=False):
-        return _open_model(path)
+        found = _open_model(path)
+    if before is not None:  # from before the reading: a change during it counts as one after it
+        _seen[os.path.realpath(path)] = before
+    return found
 
 
 def _open_model(path: Path) -> ModelFile:

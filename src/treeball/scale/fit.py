@@ -13,6 +13,8 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InputError
+from ..io.atomic import cannot_write
+from ..io.locking import FOLDER_LOCK, writer_lock
 from ..workers import thread_count
 from . import shard
 from .border_stage import BorderStage, borders_sentence
@@ -39,10 +41,25 @@ _LATER = ("added", "removed")
 def fit_folder(
     sources: tuple[str, ...], folder: Path, settings: ScaleSettings, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Make a model folder, or go on with one; -> its manifest."""
+    """Make a model folder, or resume one; -> its manifest. A folder that another process is writing is refused."""
     edges = Edges.of(sources)
     key = settings.key(edges.fingerprint())
     _require_ours(folder)
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        with writer_lock(folder, wait=0):
+            return _fit(edges, folder, settings, key, tell)
+    finally:
+        if is_new:
+            with suppress(OSError):  # if nothing was begun in it
+                folder.rmdir()
+
+
+def _fit(edges: Edges, folder: Path, settings: ScaleSettings, key: str, tell: Callable[[str], None]) -> dict[str, Any]:
     kept = _kept(folder)
     if kept and kept.get("key") != key:
         raise InputError(
@@ -116,7 +133,8 @@ def _begin(folder: Path, key: str, has_model: bool) -> bool:
     work.mkdir(parents=True, exist_ok=True)
     write_json(begun, {"key": None})
     if not has_model:
-        others = [path for home in (folder, work) for path in home.iterdir() if path not in (work, begun)]
+        there = [path for home in (folder, work) for path in home.iterdir()]
+        others = [path for path in there if path not in (work, begun) and not path.name.startswith(FOLDER_LOCK)]
         for path in others:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     (work / "records").mkdir(exist_ok=True)
@@ -202,7 +220,8 @@ def _require_ours(folder: Path) -> None:
     if folder.is_file():
         raise InputError(f"{str(folder)!r} is a file: give a folder for the model, such as model/")
     # A run that was killed at its very beginning leaves an empty room.
-    if folder.is_dir() and {path.name for path in folder.iterdir()} - {"work"} and not is_folder(folder):
+    there = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if any(name != "work" and not name.startswith(FOLDER_LOCK) for name in there) and not is_folder(folder):
         raise InputError(f"{str(folder)!r} has other files in it: give a new folder for the model")
     if not folder.parent.is_dir():
         raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(folder.parent)!r}; create it first")

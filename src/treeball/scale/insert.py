@@ -7,7 +7,7 @@ at once, so that the shards are read a few times and not for every attempt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from ..engine.cpu import box_tree, counting, reach
 from ..errors import InputError
 from ..io.atomic import atomic_write
+from ..io.locking import writer_lock
 from ..types import Floats, Ints, Mask
 from ..workers import apart, in_parts, thread_count
 from .folder import ModelFolder
@@ -48,8 +49,18 @@ class Inserted:
     left_out: int = 0
 
 
-def insert_leaves(folder: ModelFolder, source: str, seed: int = 0, threads: int = 0) -> Inserted:
-    """Add the leaves of a file of edges child, parent; parents are nodes of the folder."""
+def insert_leaves(
+    folder: ModelFolder, source: str, seed: int = 0, threads: int = 0, tell: Callable[[str], None] | None = None
+) -> Inserted:
+    """Add the leaves of a file of edges child, parent; parents are nodes of the folder.
+
+    The folder is locked and opened anew, so that leaves that another process has added since are kept.
+    """
+    with writer_lock(folder.path, tell=tell):
+        return _insert_leaves(ModelFolder(folder.path), source, seed, threads)
+
+
+def _insert_leaves(folder: ModelFolder, source: str, seed: int, threads: int) -> Inserted:
     folder.require_construction("insert")
     names, parent_names, left_out = _read(source, folder)
     distinct = list(dict.fromkeys(parent_names))
