@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ..words import count
 from .console import print_json, print_line, print_rows, say
-from .outputs import save
+from .outputs import changing, save
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -31,32 +32,42 @@ def heal(
     model
         Model file, of treeball or imported: of a tree or a DAG, for the objective parents or ancestors.
     output
-        Healed model to write; by default the name of the model with the ending .healed.parquet.
+        Healed model to write, which may be the model itself; by default its name with the ending .healed.parquet. It is
+        not written if no node moves.
     json
         Print scores before and after as one JSON object.
     threads
         Workers; 0 uses all cores.
     """
-    from ..io.atomic import require_writable
     from ..io.model_file import load
     from ..methods import heal as mend
     from ..methods.progress import HealingProgress
 
     output = output or model.with_name(model.stem + ".healed.parquet")
-    require_writable(output, str(model))
-    embedding = load(model)
+    with changing(model, output):
+        embedding = load(model)
+        with HealingProgress() as watch:
+            healing = mend(embedding, threads=threads, watch=watch)
+        is_healed = healing.moved > 0
+        if is_healed:
+            save(healing.embedding, output)
+        if json:
+            print_json(healing.to_dict() | {"written": str(output) if is_healed else None})
+        else:
+            print_rows(("", "before", "after"), _rows(healing.before, healing.after), healing.note)
+            if healing.after.certificate is not None:
+                print_line(healing.after.certificate.sentence())
+        say(f"saved {output}" if is_healed else _nothing_to_heal(healing.before, output))
+        return 0
 
-    with HealingProgress() as watch:
-        healing = mend(embedding, threads=threads, watch=watch)
-    save(healing.embedding, output)
-    if json:
-        print_json(healing.to_dict())
-    else:
-        print_rows(("", "before", "after"), _rows(healing.before, healing.after), healing.note)
-        if healing.after.certificate is not None:
-            print_line(healing.after.certificate.sentence())
-    say(f"saved {output}")
-    return 0
+
+def _nothing_to_heal(scores: Evaluation, output: Path) -> str:
+    """Why no file is written."""
+    ill = len(scores.illness)
+    if ill:
+        return f"none of the {count(ill, 'ill pair')} could be healed: nothing was written to {output}"
+    among = " among the nodes that were ranked" if not scores.ranking.is_exact else ""
+    return f"no node is ill{among}, so there is nothing to heal: nothing was written to {output}"
 
 
 def _rows(before: Evaluation, after: Evaluation) -> list[tuple[str, str, str]]:
