@@ -9,6 +9,7 @@ import pytest
 
 from tests.scale.hierarchies import random_edges, write
 from treeball.cli.main import run
+from treeball.hierarchy._update_limits import UpdateLimits
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
@@ -96,7 +97,7 @@ def test_removed_nodes_do_not_count_in_ranks(model, tmp_path):
     folder = ModelFolder(model)
     some = np.array([folder.find(name) for name in childless()[:300]])
     pattern = write([edge for edge in EDGES if edge[0] not in set(childless()[:300])], tmp_path / "next")
-    update_folder(folder, (pattern,), MEMORY)
+    update_folder(folder, (pattern,), MEMORY, limits=UpdateLimits(max_removed=0.25))
     after = evaluate_folder(ModelFolder(model), sample=0)
     before = evaluate_folder(folder, sample=0)
     left = np.setdiff1d(np.arange(1, 1500), some)
@@ -107,7 +108,7 @@ def test_removed_nodes_do_not_count_in_ranks(model, tmp_path):
 @pytest.mark.parametrize(
     ("edges", "named"),
     [
-        ([("x", "n0")], "not in the new version"),
+        ([("x", "n0")], "1,499 nodes of 1,500 would be removed"),
         ([*EDGES, ("x", "y"), ("z", "x")], "below none of the model folder"),
     ],
 )
@@ -116,3 +117,37 @@ def test_what_an_update_cannot_do_is_refused_in_a_sentence(model, tmp_path, caps
     assert run(["update", str(model), write(edges, tmp_path / "next")]) == 2
     assert named in capsys.readouterr().err.splitlines()[-1]
     assert (model / "manifest.json").read_bytes() == before
+
+
+def test_more_removed_or_moved_than_allowed_is_refused_and_writes_nothing(model, tmp_path, capsys):
+    before = (model / "manifest.json").read_bytes()
+    gone = set(childless()[:100])
+    pattern = write([edge for edge in EDGES if edge[0] not in gone], tmp_path / "next")
+    assert run(["update", str(model), pattern]) == 2
+    said = capsys.readouterr()
+    assert "removed         100 (" in said.out
+    assert "100 nodes of 1,500 would be removed (6.7%; at most 75 without --max-removed 0.067)" in said.err
+    moved = set(childless()[100:200])
+    other = write([(child, "n0" if child in moved else parent) for child, parent in EDGES], tmp_path / "other")
+    assert run(["update", str(model), other]) == 2
+    assert "would be moved" in capsys.readouterr().err
+    assert (model / "manifest.json").read_bytes() == before
+    assert run(["update", str(model), pattern, "--max-removed", "0.067"]) == 0
+    assert not any(ModelFolder(model).has(name) for name in gone)
+
+
+def test_a_dry_run_as_json_lists_all_that_would_be_removed_and_ends_like_the_update(model, tmp_path, capsys):
+    gone = childless()[:100]
+    pattern = write([edge for edge in EDGES if edge[0] not in set(gone)], tmp_path / "next")
+    assert run(["update", str(model), pattern, "--dry-run", "--json"]) == 2
+    assert sorted(json.loads(capsys.readouterr().out)["removed_nodes"]) == gone
+
+
+def test_a_parent_that_is_not_defined_is_refused_unless_new_roots_are_allowed(model, tmp_path, capsys):
+    before = (model / "manifest.json").read_bytes()
+    edges = [*EDGES, ("stranger", None)]
+    assert run(["update", str(model), write(edges, tmp_path / "next")]) == 2
+    assert "1 node of the new version is without a parent and not in the model: stranger" in capsys.readouterr().err
+    assert (model / "manifest.json").read_bytes() == before
+    assert run(["update", str(model), f"{tmp_path}/next/*.parquet", "--allow-new-roots"]) == 0
+    assert "1 new roots have no place in a model folder" in capsys.readouterr().err

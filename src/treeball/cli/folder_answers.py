@@ -13,8 +13,10 @@ from .folder import rows_of, set_of
 from .serving import serve_until_ctrl_c
 
 if TYPE_CHECKING:
+    from ..hierarchy._update_limits import UpdateLimits
     from ..io.readers.settings import ReadSettings
     from ..scale.folder import ModelFolder
+    from ..scale.update import FolderUpdate
     from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
 
@@ -224,7 +226,7 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
 
     if edges is None or more:
         raise InputError("a model folder takes one file of new leaves, with columns child and parent")
-    done = insert_leaves(ModelFolder(path), edges, threads=threads)
+    done = insert_leaves(ModelFolder(path), edges, threads=threads, tell=say)
     if json:
         counts = {"without_place": len(done.without_place), "rounds": done.rounds, "rows_left_out": done.left_out}
         print_json({"added": done.added, **counts})
@@ -237,26 +239,27 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
     return 0
 
 
-def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bool, threads: int, json: bool) -> int:
+def update_folder(
+    path: Path, sources: tuple[str, ...], limits: UpdateLimits, dry_run: bool, threads: int, json: bool
+) -> int:
     """Bring a model folder to the next version of its edges, in place."""
     from ..io.memory import bytes_of
     from ..scale.folder import ModelFolder
     from ..scale.update import update_folder as update
 
     folder = ModelFolder(path)
-    done = update(folder, sources, bytes_of("auto") // 4, dry_run=dry_run, force=force, threads=threads, shown=_SHOWN)
+
+    def report(planned: FolderUpdate) -> None:
+        if not json:
+            print_table(_rows_of_update(planned))
+        elif dry_run:
+            print_json(planned.to_dict())
+
+    memory = bytes_of("auto") // 4
+    done = update(folder, sources, memory, limits=limits, dry_run=dry_run, threads=threads, report=report, tell=say)
     changes = done.changes
-    if json:
+    if json and not dry_run:
         print_json(done.to_dict())
-    else:
-        rows = [("new", f"{changes.new:,}")]
-        for what, names, number in (
-            ("removed", done.removed, changes.removed.size),
-            ("hung elsewhere", done.moved, changes.moved.size),
-        ):
-            more = ", ..." if number > len(names) else ""
-            rows.append((what, f"{number:,} ({', '.join(names)}{more})" if number else "0"))
-        print_table(rows)
     if changes.moved.size:
         say(
             f"warning: {changes.moved.size:,} nodes have other parents now and stay where they are; make a new folder "
@@ -276,6 +279,17 @@ def update_folder(path: Path, sources: tuple[str, ...], dry_run: bool, force: bo
         say("warning: update refuses this folder, which was trained: fit the new version into a new one")
     say("nothing was written: this was a dry run" if dry_run else f"{path} is brought to the new version")
     return 0
+
+
+def _rows_of_update(done: FolderUpdate) -> list[tuple[str, str]]:
+    rows = [("new", f"{done.changes.new:,}")]
+    for what, names, number in (
+        ("removed", done.removed, done.changes.removed.size),
+        ("hung elsewhere", done.moved, done.changes.moved.size),
+    ):
+        more = ", ..." if number > _SHOWN else ""
+        rows.append((what, f"{number:,} ({', '.join(names[:_SHOWN])}{more})" if number else "0"))
+    return rows
 
 
 def serve_folder(path: Path, settings: ServeSettings) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
+from ..hierarchy._update_limits import UpdateLimits
+from ..io.readers.settings import OnDuplicate, ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, say, say_what_was_read
 from .folder_answers import refuse_options, refuse_reading, update_folder
+from .outputs import changing
 from .sources import read_hierarchy
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ def update(
     *more: str,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     dry_run: bool = False,
+    limits: Annotated[UpdateLimits, Parameter(name="*")] = UpdateLimits(),  # noqa: B008
+    on_duplicate: OnDuplicate = "error",
     force: bool = False,
     make_room: bool = True,
     heal: bool = False,
@@ -37,7 +42,8 @@ def update(
     """Bring a model to the next version of its hierarchy; the vectors of what has not changed stay byte for byte.
 
     Nodes are compared by their names, ids where there are ids: what is new gets a place, what hangs elsewhere goes
-    there with all below it, what is missing is removed, and labels become those of the new version.
+    there with all below it, what is missing is removed, and labels become those of the new version; a node to which the
+    new version gives no label keeps its label. Removing or moving many nodes at once needs an option.
 
     Parameters
     ----------
@@ -50,11 +56,14 @@ def update(
     more
         Further files that belong to it, such as products below categories.
     output
-        Model to write; by default the name of the model with the ending .updated.parquet.
+        Model to write, which may be the model itself; by default its name with the ending .updated.parquet.
     dry_run
         Say what would be done, and do nothing.
+    on_duplicate
+        What to do with ids that several rows of a table give different parents or labels: refuse them (error), take
+        the first or the last row, or keep all parents.
     force
-        Go on although more than half of the nodes would be removed.
+        Set no limit to the nodes that are removed or moved.
     make_room
         Where a node is full and its new children have no place, move as few old nodes as will do, and say which. With
         --no-make-room none moves, and those without a place are named.
@@ -68,44 +77,54 @@ def update(
     """
     from ..scale.layout import is_folder
 
+    limits = limits.forced() if force else limits
     if is_folder(model):
-        refuse_options(output=output, heal=heal, no_make_room=not make_room)
+        refuse_options(
+            output=output,
+            heal=heal,
+            no_make_room=not make_room,
+            on_duplicate=on_duplicate if on_duplicate != "error" else None,
+        )
         refuse_reading(reading)
-        return update_folder(model, (export, *more), dry_run, force, threads, json)
-    from ..io.atomic import require_writable
+        return update_folder(model, (export, *more), limits, dry_run, threads, json)
+    from ..hierarchy._next_version import next_version
     from ..io.model_file import load
+    from ..io.readers.duplicates import settings_for_update
     from ..methods._insert import apply_edit
-    from ..methods._update import Update, plan_update
+    from ..methods._update import Update, require_within
 
     output = output or model.with_name(model.stem + ".updated.parquet")
-    if not dry_run:
-        require_writable(output, str(model), export, *more)
-    embedding = load(model)
-    after = read_hierarchy(export, more, reading)
-    say_what_was_read(after.report)
-    changes = plan_update(embedding, after, force=force)
-    if not json:
-        _print_changes(changes, embedding)
-    if dry_run:
-        if json:
+    with nullcontext() if dry_run else changing(model, output, export, *more):
+        embedding = load(model)
+        before = embedding.hierarchy
+        after = read_hierarchy(export, more, settings_for_update(before, reading, on_duplicate))
+        say_what_was_read(after.report)
+        changes = next_version(before, after, allow_new_roots=limits.allow_new_roots)
+        if not json:
+            _print_changes(changes, embedding)
+        elif dry_run:
             print_json({"changes": changes.to_dict()})
-        say("nothing was written: this was a dry run")
-        return 0
-    if not changes:
-        embedding.save(output)
+        require_within(changes, before, limits)
+        if dry_run:
+            say("nothing was written: this was a dry run")
+            return 0
+        if not changes:
+            embedding.save(output)
+            if json:
+                print_json({"changes": changes.to_dict()})
+            say(f"nothing has changed; saved {output} as the model was")
+            return 0
+        insertion = apply_edit(
+            embedding, changes.edit, make_room=make_room, heal_ill=heal, threads=threads, progress=True
+        )
+        made = Update(changes, insertion)
+        made.embedding.save(output)
         if json:
-            print_json({"changes": changes.to_dict()})
-        say(f"nothing has changed; saved {output} as the model was")
+            print_json({**made.to_dict(), "scores": made.embedding.provenance.scores})
+        else:
+            _print_result(made.insertion)
+        say(f"saved {output}")
         return 0
-    insertion = apply_edit(embedding, changes.edit, make_room=make_room, heal_ill=heal, threads=threads, progress=True)
-    made = Update(changes, insertion)
-    made.embedding.save(output)
-    if json:
-        print_json({**made.to_dict(), "scores": made.embedding.provenance.scores})
-    else:
-        _print_result(made.insertion)
-    say(f"saved {output}")
-    return 0
 
 
 def _print_changes(changes: NextVersion, embedding: Embedding) -> None:
@@ -124,6 +143,9 @@ def _print_changes(changes: NextVersion, embedding: Embedding) -> None:
             ("other label", [(f"{node}: {old}", new) for node, old, new in changes.relabelled]),
         )
     ]
+    if changes.labels_kept:
+        some = after.shown_as(changes.labels_kept[:_SHOWN])
+        rows.append(("label kept, as the new one is empty", _listed(some, len(changes.labels_kept))))
     if changes.other_synonyms:
         some = after.shown_as(changes.other_synonyms[:_SHOWN])
         rows.append(("other synonyms", _listed(some, len(changes.other_synonyms))))

@@ -15,6 +15,7 @@ from ..types import Floats, Ints, Mask
 from . import Hierarchy
 from ._diff import diff
 from ._edit import Edit
+from ._update_limits import new_roots_sentence
 from .names import Names
 
 __all__ = ["NextVersion", "next_version"]
@@ -33,6 +34,7 @@ class NextVersion:
     renamed : (old name, new name), in hierarchies without ids beside the names
     relabelled : (node, label before, label after)
     other_synonyms : names of nodes of both versions whose synonyms or alternative ids are others now
+    labels_kept : names of nodes that keep their label because the new version gives them none
     """
 
     edit: Edit
@@ -42,6 +44,7 @@ class NextVersion:
     renamed: list[tuple[Hashable, Hashable]]
     relabelled: list[tuple[Hashable, str | None, str | None]]
     other_synonyms: list[Hashable]
+    labels_kept: list[Hashable]
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.moved or self.renamed or self.relabelled or self.other_synonyms)
@@ -61,10 +64,11 @@ class NextVersion:
             "renamed": [{"from": str(old), "to": str(new)} for old, new in self.renamed],
             "relabelled": [{"node": str(node), "from": old, "to": new} for node, old, new in self.relabelled],
             "other_synonyms": [str(name) for name in self.other_synonyms],
+            "labels_kept": [str(name) for name in self.labels_kept],
         }
 
 
-def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
+def next_version(before: Hierarchy, after: Hierarchy, *, allow_new_roots: bool = False) -> NextVersion:
     """Compare two versions by the names of their nodes, ids where they have ids.
 
     A name that is in one version only is another node, unless neither version has labels beside its names and
@@ -73,7 +77,8 @@ def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
     Raises
     ------
     InputError
-        If the root of the new version is not a node of the old one: then nothing is where it was.
+        If the root of the new version is not a node of the old one: then nothing is where it was. If the new version
+        has a root that is not in the old one, unless `allow_new_roots` is true and the old one is a forest.
     """
     has_ids = before.names.has_labels or after.names.has_labels
     old_text, new_text = before.names.as_text(), after.names.as_text()
@@ -81,6 +86,7 @@ def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
     renamed = [] if has_ids or (code >= 0).all() else list(diff(before, after).renamed)
     for old, new in renamed:
         code[after.names.index_of(new)] = before.names.index_of(old)
+    _require_known_roots(before, after, code, allow_new_roots)
     if code[after.root] < 0:
         raise InputError(
             f"the root {after.names.shown(after.root)!r} is not in the model, whose root is "
@@ -94,6 +100,8 @@ def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
     loose = _with_descendants(hierarchy, moved | (origin < 0))
     gone = np.ones(before.n_nodes, np.bool_)
     gone[origin[origin >= 0]] = False
+    if before.virtual_root is not None:
+        gone[before.virtual_root] = False  # no node of the export
     names = hierarchy.names
     return NextVersion(
         Edit(hierarchy, origin, loose),
@@ -103,7 +111,53 @@ def next_version(before: Hierarchy, after: Hierarchy) -> NextVersion:
         renamed=renamed,
         relabelled=_relabelled(before, hierarchy, origin) if after.names.has_labels else [],
         other_synonyms=_other_synonyms(before.names, names, origin),
+        labels_kept=names.take(_labels_kept(before.names, after.names.subset(order), origin)),
     )
+
+
+def _require_known_roots(before: Hierarchy, after: Hierarchy, code: Ints, allowed: bool) -> None:
+    """Refuse roots that are no nodes of the old version, and a second root where the old version has one root."""
+    if after.virtual_root is None:
+        return
+    tops = after.children_of(after.virtual_root).astype(np.int64)
+    if before.virtual_root is None:
+        others = tops[code[tops] != before.root]
+        raise InputError(
+            new_roots_sentence(
+                _with_children(after, others),
+                "without a parent",
+                f"make a new model: this one has one root, {before.names.shown(before.root)!r}, and takes no second",
+            )
+        )
+    fresh = tops[code[tops] < 0]
+    if fresh.size and not allowed:
+        raise InputError(
+            new_roots_sentence(
+                _with_children(after, fresh),
+                "without a parent and not in the model",
+                "accept new roots with --allow-new-roots (allow_new_roots=True)",
+            )
+        )
+
+
+def _with_children(hierarchy: Hierarchy, nodes: Ints) -> list[str]:
+    """Nodes as people read them, each with its first child, which shows where a wrong parent is named."""
+    names, shown = hierarchy.names, []
+    for node in nodes.tolist():
+        below = hierarchy.children_of(node)
+        with_child = f" (the parent of {names.shown(int(below[0]))!r})" if below.size else ""
+        shown.append(f"{names.shown(node)!r}{with_child}")
+    return shown
+
+
+def _labels_kept(old: Names, new: Names, origin: Ints) -> Ints:
+    """Nodes that have a label in the old version and none in the new one, which has labels for others."""
+    if not (old.has_labels and new.has_labels):
+        return np.empty(0, np.int64)
+    stays = np.flatnonzero(origin >= 0)
+    then, now = old.labels.to_arrow().take(pa.array(origin[stays])), new.labels.to_arrow().take(pa.array(stays))
+    kept = pc.and_(pc.is_valid(then), pc.is_null(now)).to_numpy(zero_copy_only=False)
+    return np.asarray(stays[kept])
 
 
 def _codes(texts: pa.Array, known: pa.Array) -> Ints:
@@ -113,14 +167,17 @@ def _codes(texts: pa.Array, known: pa.Array) -> Ints:
 
 
 def _names(before: Hierarchy, after: Hierarchy, order: Ints, origin: Ints) -> Names:
-    """Names, labels and synonyms of the new version; where it has none at all, those of the old one."""
+    """Names, labels and synonyms of the new version.
+
+    A node without a label keeps that of the old version. Synonyms are those of the new version if it has any at all.
+    """
     names = after.names.subset(order)
     if before.names.kind == "int" and names.kind == "str":
         names = names.renamed([before.names.from_text(name) for name in names.as_text().to_pylist()])
     old, place = before.names, pa.array(origin, pa.int64(), mask=origin < 0)
     labels, synonyms = names.labels.to_arrow(), names.synonyms
-    if not names.has_labels and old.has_labels:
-        labels = old.labels.to_arrow().take(place)
+    if old.has_labels:
+        labels = pc.coalesce(labels, old.labels.to_arrow().take(place).cast(labels.type))
     if synonyms is None and old.synonyms is not None:
         synonyms = old.synonyms.take(place)
     return names.described(labels if labels.null_count < len(labels) else None, synonyms)

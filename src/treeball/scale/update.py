@@ -6,10 +6,14 @@ with other parents than before are told, and stay where they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError
+from ..hierarchy._update_limits import UpdateLimits, new_roots_sentence
+from ..io.locking import writer_lock
 from .changes import Changes, compare
 from .folder import ModelFolder
 from .insert import add_leaves, by_parent
@@ -19,6 +23,7 @@ from .source import Edges
 __all__ = ["FolderUpdate", "update_folder"]
 
 _REMOVED = "index/removed.npy"
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class FolderUpdate:
     ----------
     changes : what was found in the next version
     without_place : names of the new nodes that found no free place
-    moved, removed : names of the first nodes that hang elsewhere, and of those that are gone
+    moved, removed : names of the nodes that hang elsewhere, and of those that are gone: all of a dry run, else the
+        first
     """
 
     changes: Changes
@@ -43,27 +49,63 @@ class FolderUpdate:
         return {
             "new": changes.new, "removed": int(changes.removed.size), "moved": int(changes.moved.size),
             "other_parents_left_out": changes.other_parents, "without_place": len(self.without_place),
-            "first_moved": self.moved, "first_removed": self.removed, "new_roots_left_out": changes.roots,
+            "first_moved": self.moved[:_SHOWN], "first_removed": self.removed[:_SHOWN],
+            "moved_nodes": self.moved, "removed_nodes": self.removed, "new_roots_left_out": changes.roots,
         }  # fmt: skip
 
 
 def update_folder(
-    folder: ModelFolder, sources: tuple[str, ...], memory: int, *, dry_run: bool = False, force: bool = False,
-    seed: int = 0, threads: int = 0, shown: int = 10,
+    folder: ModelFolder, sources: tuple[str, ...], memory: int, *, limits: UpdateLimits | None = None,
+    dry_run: bool = False, seed: int = 0, threads: int = 0, report: Callable[[FolderUpdate], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> FolderUpdate:  # fmt: skip
-    """Read the next version and bring the folder to it, unless it is a dry run."""
+    """Read the next version and bring the folder to it, unless it is a dry run.
+
+    The folder is locked and opened anew, so that what another process has added since is kept.
+
+    Parameters
+    ----------
+    memory
+        Bytes that reading may take.
+    limits
+        How much may be removed or moved, and whether new roots are accepted; more is refused and nothing is written.
+    report
+        Called with what will be done, before the limits are checked.
+    tell
+        Called with a sentence when there is another writer to wait for.
+    """
     if not dry_run:
         folder.require_construction("update")
-    changes = compare(folder, Edges.of(sources), memory)
-    if not force and 2 * changes.removed.size > folder.n_present:
+    with nullcontext() if dry_run else writer_lock(folder.path, tell=tell):
+        folder = ModelFolder(folder.path)
+        changes = compare(folder, Edges.of(sources), memory)
+        names = [
+            folder.names(some) if dry_run else folder.names(some[:_SHOWN]) for some in (changes.moved, changes.removed)
+        ]
+        planned = FolderUpdate(changes, [], *names)
+        if report is not None:
+            report(planned)
+        _require_within(planned, folder.n_present, limits or UpdateLimits())
+        return planned if dry_run else replace(planned, without_place=_apply(folder, changes, seed, threads))
+
+
+def _require_within(planned: FolderUpdate, nodes: int, limits: UpdateLimits) -> None:
+    changes = planned.changes
+    if changes.roots and not limits.allow_new_roots:
         raise InputError(
-            f"{changes.removed.size:,} of {folder.n_present:,} nodes of {str(folder.path)!r} are not in the new "
-            "version: give the whole new version, or --force if that is it"
+            new_roots_sentence(
+                changes.roots,
+                "without a parent and not in the model",
+                "leave new roots out with --allow-new-roots: they have no place in a model folder",
+            )
         )
-    moved, removed = (folder.names(some[:shown]) for some in (changes.moved, changes.removed))
+    first = {"removed": planned.removed, "moved": planned.moved}
+    limits.require(nodes, int(changes.removed.size), int(changes.moved.size), first.__getitem__)
+
+
+def _apply(folder: ModelFolder, changes: Changes, seed: int, threads: int) -> list[str]:
+    """Add the new nodes and mark those that are gone; -> names of new nodes that found no free place."""
     lost: list[str] = []
-    if dry_run:
-        return FolderUpdate(changes, lost, moved, removed)
     path, known = folder.path, dict(changes.known)
     for names, above in changes.levels:
         first = len(folder)
@@ -76,4 +118,4 @@ def update_folder(
         record = {"file": _REMOVED, "nodes": int(changes.absent.size)}
         manifest = {name: value for name, value in folder.manifest.items() if name != "scores"}
         write_json(path / MANIFEST, manifest | {"removed": record})
-    return FolderUpdate(changes, lost, moved, removed)
+    return lost

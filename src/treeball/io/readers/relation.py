@@ -53,6 +53,8 @@ class Relation:
         What people call each node, (n,), None where there is no label; or None altogether.
     synonyms
         What else each node is found by, (n,) lists of text: synonyms and other ids; or None altogether.
+    row_labels
+        Label (m,) that each row of a table gives its node, an Arrow array; None if there is no such column.
     names_hold_labels
         True where the names hold the labels already, as paths do: then labels are only used to name nodes by them.
     direction
@@ -78,6 +80,7 @@ class Relation:
     weights: Weights | None = None
     labels: Any = None
     synonyms: Any = None
+    row_labels: Any = None
     names_hold_labels: bool = False
     direction: Direction | None = None
     default_direction: Direction = "child-parent"

@@ -23,6 +23,7 @@ from ...types import Codes
 from ...words import count
 from .closure import check_closure
 from .direction import Decision, decide
+from .duplicates import check_rows
 from .hints import setting
 from .relation import MISSING, Relation, Repair, apply_labels, refuse_surrogates
 from .settings import ReadSettings
@@ -93,6 +94,7 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
     decision = decide(relation, settings)
     if decision.direction == "parent-child":
         work.child, work.parent = work.parent, work.child
+    check_rows(work)
     _drop_empty_names(work)
     _find_orphans(work)
     work.keep(work.parent != MISSING)  # a row without a parent only declares its node

@@ -27,6 +27,7 @@ Format = Literal[
     "taxdump",
     "directory",
 ]
+OnDuplicate = Literal["error", "first", "last", "all"]
 DirectionChoice = Literal["auto", "header", "child-parent", "parent-child"]
 
 SEPARATOR_WORDS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
@@ -148,3 +149,20 @@ class ReadSettings:
         if self.separator == "auto":
             return None
         return SEPARATOR_WORDS.get(self.separator, self.separator)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReading(ReadSettings):
+    """How the next version of a model is read.
+
+    Parameters
+    ----------
+    on_duplicate
+        What to do with ids whose rows differ: "error" refuses them, "first" and "last" take one row, "all" keeps every
+        parent and the first label.
+    one_parent
+        Whether the model is a tree, so that two rows of an id with different parents are a mistake.
+    """
+
+    on_duplicate: OnDuplicate = "error"
+    one_parent: bool = True

@@ -82,6 +82,7 @@ def relation_of_columns(
         mark_roots(relation)
     if label_column is not None:
         relation.labels = _labels_by_node(relation.child, label_column, len(relation.names))
+        relation.row_labels = label_column
         several = _relabelled(relation, label_column)
         if several is not None:
             relation.notes.append(several)
@@ -350,10 +351,13 @@ def mark_roots(relation: Relation) -> None:
     relation.child, relation.parent = child, parent
 
 
+SECOND_NAME = "with a second name: the first was kept"
+
+
 def several_names(number: int, example: object) -> str:
     """Note about ids that have another name in a later row."""
     more = ", ..." if number > 1 else ""
-    return f"{count(number, 'id')} ({short(example)}{more}) with a second name: the first was kept"
+    return f"{count(number, 'id')} ({short(example)}{more}) {SECOND_NAME}"
 
 
 def _relabelled(relation: Relation, column: pa.ChunkedArray) -> str | None:

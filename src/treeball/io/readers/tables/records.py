@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+import pyarrow as pa
+
 from ....errors import InputError
 from ....hierarchy.read_report import listed
 from ...memory import watched
 from ..hints import setting
-from ..relation import MISSING, Relation, RelationBuilder
+from ..relation import MISSING, Relation, RelationBuilder, string_array
 from ..settings import ReadSettings
 from .columns import Roles, roles_from_header, roles_from_settings, with_name_column
 from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, several_names, without_decimals
@@ -96,6 +98,8 @@ def relation_of_records(
         mark_roots(relation)
     if labels:
         code_of = {name: code for code, name in enumerate(builder.names)}
+        named = [None if name is None else str(name) for _, parents, _, name in rows for _ in parents or (None,)]
+        relation.row_labels = pa.chunked_array([string_array(named)])
         relation.labels = [labels.get(code_of[name]) for name in _values(relation.names)]
     return relation
 
