@@ -319,8 +319,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(whole, model, tmp_path, capsys,
         (["evaluate", name, "--require-map", "7"], "between 0 and 1"),
         (["neighbors", name, "\udcff"], "there is no node"),
         (["insert", name, "new.csv", "--no-make-room"], "--no-make-room"),
-        (["insert", name, "new.csv", "--direction", "parent-child"], "--direction"),
-        (["update", name, "new.csv", "--columns", "a,b"], "--columns"),
+        (["insert", name, "new.csv", "--direction", "parent-child"], "--columns child,parent"),
+        (["insert", name, "new.csv", "--names", "label"], "--names"),
+        (["update", name, "new.csv", "--columns", "a,b"], "no column 'a'"),
         (["fit", whole[0], "-o", "m", "--checkpoint-seconds", "5"], "--checkpoint-seconds"),
     ):
         assert said in refused(capsys, arguments)

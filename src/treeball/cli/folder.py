@@ -55,7 +55,7 @@ class FolderSettings:
 
 def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadSettings) -> Any:
     """Settings of `treeball.scale` made of those of the command; what it has no use for is refused."""
-    from ..scale.settings import FolderMethod, ScaleSettings, is_trained
+    from ..scale.settings import READING, FolderMethod, ScaleSettings, is_trained
 
     trained = settings.objective == "ancestors" or is_trained(settings.method)
     taken = _TAKEN | {"epochs"} if trained else _TAKEN
@@ -80,16 +80,16 @@ def scale_settings(folder: FolderSettings, settings: FitSettings, reading: ReadS
         raise InputError("--epochs is 0: give at least 1")
     if settings.dim == "auto":
         raise InputError("a model folder needs a number for --dim: 10 is the default")
-    changed = [name for name in set_of(reading) if name != "root"]
+    changed = [f"--{name.replace('_', '-')}" for name in set_of(reading) if name not in ("root", *READING)]
     if changed:
         raise InputError(
-            f"{' and '.join(changed)} has no use in a model folder: leave it out; edges are read from the columns "
-            "child and parent, or the first two, within --memory"
+            f"{' and '.join(changed)} has no use in a model folder: leave it out; edges are read from two columns, "
+            "which --columns and --direction name, within --memory"
         )
     names = ("dim", "seed", "objective", "method", "epochs")
     chosen: dict[str, Any] = {name: value for name in names if (value := getattr(settings, name)) is not None}
     workers = {} if settings.threads is None else {"workers": settings.threads}
-    return ScaleSettings(**chosen, **(workers | folder.given()), root=reading.root)
+    return ScaleSettings(**chosen, **(workers | folder.given()), root=reading.root, reading=reading)
 
 
 def set_of(reading: ReadSettings) -> list[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..hierarchy._update_limits import UpdateLimits
     from ..io.readers.settings import ReadSettings
     from ..scale.folder import ModelFolder
+    from ..scale.source import Edges
     from ..scale.update import FolderUpdate
     from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
@@ -32,8 +33,10 @@ def refuse_options(**given: Any) -> None:
 
 
 def refuse_reading(reading: ReadSettings) -> None:
-    """Refuse options of the readers, by which edges for a model folder are not read."""
-    refuse_options(**dict.fromkeys(set_of(reading), True))
+    """Refuse options of the readers by which edges for a model folder are not read."""
+    from ..scale.settings import READING
+
+    refuse_options(**dict.fromkeys(sorted(set(set_of(reading)) - set(READING)), True))
 
 
 def info_folder(path: Path, json: bool) -> int:
@@ -219,14 +222,17 @@ def export_folder(path: Path, output: Path, coordinates: ExportCoordinates | Non
     return 0
 
 
-def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads: int, json: bool) -> int:
+def insert_folder(
+    path: Path, edges: str | None, more: tuple[str, ...], threads: int, json: bool, reading: ReadSettings
+) -> int:
     """Add leaves to a model folder; those without a free place are told."""
     from ..scale.folder import ModelFolder
     from ..scale.insert import insert_leaves
 
+    refuse_reading(reading)
     if edges is None or more:
         raise InputError("a model folder takes one file of new leaves, with columns child and parent")
-    done = insert_leaves(ModelFolder(path), edges, threads=threads, tell=say)
+    done = insert_leaves(ModelFolder(path), edges, threads=threads, tell=say, reading=reading)
     if json:
         counts = {"without_place": len(done.without_place), "rounds": done.rounds, "rows_left_out": done.left_out}
         print_json({"added": done.added, **counts})
@@ -239,9 +245,7 @@ def insert_folder(path: Path, edges: str | None, more: tuple[str, ...], threads:
     return 0
 
 
-def update_folder(
-    path: Path, sources: tuple[str, ...], limits: UpdateLimits, dry_run: bool, threads: int, json: bool
-) -> int:
+def update_folder(path: Path, edges: Edges, limits: UpdateLimits, dry_run: bool, threads: int, json: bool) -> int:
     """Bring a model folder to the next version of its edges, in place."""
     from ..io.memory import bytes_of
     from ..scale.folder import ModelFolder
@@ -256,7 +260,7 @@ def update_folder(
             print_json(planned.to_dict())
 
     memory = bytes_of("auto") // 4
-    done = update(folder, sources, memory, limits=limits, dry_run=dry_run, threads=threads, report=report, tell=say)
+    done = update(folder, edges, memory, limits=limits, dry_run=dry_run, threads=threads, report=report, tell=say)
     changes = done.changes
     if json and not dry_run:
         print_json(done.to_dict())

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, recorded_score_rows, say, say_lines
-from .folder_answers import insert_folder, refuse_options, refuse_reading
+from .folder_answers import insert_folder, refuse_options
 from .outputs import changing
 from .sources import together
 from .suggest_parent import names_in
@@ -93,8 +93,7 @@ def insert(
             heal=heal,
             no_make_room=not make_room,
         )
-        refuse_reading(reading)
-        return insert_folder(model, edges, more, threads, json)
+        return insert_folder(model, edges, more, threads, json, reading)
     from ..io.model_file import load
     from ..io.readers.edges import NewEdges, read_edges
     from ..methods._insert import insert as insert_nodes

@@ -9,8 +9,10 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..io.readers.settings import ReadSettings
 from .console import print_json, print_table
 from .folder import FolderSettings
+from .folder_answers import refuse_reading
 
 
 def plan(
@@ -23,6 +25,7 @@ def plan(
     epochs: int | None = None,
     json: bool = False,
     out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
+    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
 ) -> int:
     """Say what treeball fit would take to make a model folder: tasks, memory, time and disk.
 
@@ -52,7 +55,10 @@ def plan(
 
     if epochs == 0:
         raise InputError("--epochs is 0: give at least 1")
-    settings = ScaleSettings(dim=dim, objective=objective, method=method, epochs=epochs or 0, **out_of_core.given())
+    refuse_reading(reading)
+    settings = ScaleSettings(
+        dim=dim, objective=objective, method=method, epochs=epochs or 0, reading=reading, **out_of_core.given()
+    )
     found = estimate((source, *more), settings, output)
     if json:
         print_json(asdict(found))

@@ -86,7 +86,9 @@ def update(
             on_duplicate=on_duplicate if on_duplicate != "error" else None,
         )
         refuse_reading(reading)
-        return update_folder(model, (export, *more), limits, dry_run, threads, json)
+        from ..scale.source import Edges
+
+        return update_folder(model, Edges.of((export, *more), reading), limits, dry_run, threads, json)
     from ..hierarchy._next_version import next_version
     from ..io.model_file import load
     from ..io.readers.duplicates import settings_for_update

@@ -20,6 +20,7 @@ _SINGULAR = {
     "repeated siblings merged": "repeated sibling merged",
     "negative branch lengths": "negative branch length",
     "folders not listed": "folder not listed",
+    "implied edges": "implied edge",
 }
 
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..types import Ints, Mask
+from .columns import Columns
 from .folder import ModelFolder
 from .layout import array
 from .names import hashes_of
@@ -20,6 +21,8 @@ from .source import Edges, connect
 __all__ = ["Changes", "compare"]
 
 _SHIFT = 32
+# Edges of the folder that are counted, at most, to tell the direction of a file.
+_ENOUGH = 100_000
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,12 @@ class _Seen:
         repaired = _within(keys, self.known_repairs)[0]
         self.changed[child[~is_other & ~repaired]] = True
 
+    def count_known(self, child: Ints, parent: Ints) -> int:
+        """How many of some pairs of places, -1 for new nodes, are edges of the folder."""
+        both = (child >= 0) & (parent >= 0)
+        child, parent = child[both], parent[both]
+        return int(((self.parent[child] == parent) | _within(_keys(child, parent), self.others)[0]).sum())
+
     def absent_and_moved(self, folder: ModelFolder) -> tuple[Ints, Ints]:
         """Places of the nodes that are not there, and of those with other parents."""
         top = 1 if folder.has_virtual_root else 0
@@ -108,6 +117,36 @@ class _Seen:
         lost = self.others[~self.other_seen] >> _SHIFT
         moved[lost[self.present[lost]]] = True
         return np.flatnonzero(~self.present), np.flatnonzero(moved)
+
+
+def _columns_along(folder: ModelFolder, edges: Edges, base: Any, seen: _Seen, lookup: _Lookup) -> Columns:
+    """Columns of child and parent, in the direction of the edges that the folder has already.
+
+    A file whose columns are known to be the other way round is refused: it would turn the model round.
+    """
+    columns = edges.columns(base, folder.has)
+    along = against = 0
+    for piece in edges.edges(base, columns):
+        child, parent = lookup.places(piece["child"]), lookup.places(piece["parent"])
+        along += seen.count_known(child, parent)
+        against += seen.count_known(parent, child)
+        if along + against >= _ENOUGH:
+            break
+    one, two = columns.named
+    if columns.direction is not None and against <= along:
+        return columns
+    if columns.direction is None and along != against:
+        return columns.decided("child-parent" if along > against else "parent-child", "as the edges of the model are")
+    remedy = f"say which is which with --columns {one},{two} or --columns {two},{one}"
+    if columns.direction is None:
+        raise InputError(
+            f"{edges.files[0]!r}: whether {one} or {two} is the child cannot be told, for as many of its rows are "
+            f"edges of {str(folder.path)!r} one way as the other ({along:,}): {remedy}"
+        )
+    raise InputError(
+        f"{edges.files[0]!r} would turn {str(folder.path)!r} round: with {one} as child and {two} as parent "
+        f"{along:,} of its rows are edges of the model, and {against:,} the other way: {remedy}, or make a new folder"
+    )
 
 
 def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
@@ -120,7 +159,8 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
     places: list[Ints] = [np.empty(0, np.int64)]
     base = connect(memory, folder.path / "work" / "spill", 1)
     try:
-        for piece in edges.pieces(base, edges.scan(base)):
+        columns = _columns_along(folder, edges, base, seen, lookup)
+        for piece in edges.edges(base, columns):
             child, parent = lookup.places(piece["child"]), lookup.places(piece["parent"])
             whole = ~(_is_null(piece["child"]) | _is_null(piece["parent"]))
             old = whole & (child >= 0) & (child != parent)

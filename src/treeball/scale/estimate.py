@@ -58,13 +58,13 @@ class Estimate:
 
 def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | None = None) -> Estimate:
     """What `treeball fit` would take; InputError where it cannot fit."""
-    edges = Edges.of(sources)
+    edges = Edges.of(sources, settings.reading)
     spill = (folder or Path.cwd()).parent
     if not spill.is_dir():
         raise InputError(f"cannot write {str(folder)!r}: there is no folder {str(spill)!r}; create it first")
     base = connect(1 << 30, spill, thread_count(0))
     try:
-        counted = edges.pieces(base, f"SELECT count(*) AS rows FROM ({edges.scan(base)})")
+        counted = edges.pieces(base, f"SELECT count(*) AS rows FROM ({edges.columns(base).select})")
         rows = int(next(counted)["rows"][0].as_py())
     finally:
         base.close()

@@ -42,7 +42,7 @@ def fit_folder(
     sources: tuple[str, ...], folder: Path, settings: ScaleSettings, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """Make a model folder, or resume one; -> its manifest. A folder that another process is writing is refused."""
-    edges = Edges.of(sources)
+    edges = Edges.of(sources, settings.reading)
     key = settings.key(edges.fingerprint())
     _require_ours(folder)
     is_new = not folder.exists()
@@ -196,7 +196,8 @@ class Making:
             "format": FORMAT, "version": __version__, "key": self.key, "geometry": "poincare",
             "objective": settings.objective, "method": how, "dim": settings.dim,
             "seed": settings.seed, "branch_nodes": settings.branch_nodes,
-            "input": {"files": len(edges.files), "bytes": sum(edges.sizes), "first": edges.files[0]},
+            "input": {"files": len(edges.files), "bytes": sum(edges.sizes), "first": edges.files[0],
+                      "columns": self.stages.laid["columns"]},
             **{name: self.stages.laid[name] for name in _LAID},
             "plan": planned["plan"], "plans_tried": planned["tried"], "cuts": planned["cuts"],
             "trunk": planned["trunk"],

@@ -19,6 +19,7 @@ from ..engine.cpu import box_tree, counting, reach
 from ..errors import InputError
 from ..io.atomic import atomic_write
 from ..io.locking import writer_lock
+from ..io.readers.settings import ReadSettings
 from ..types import Floats, Ints, Mask
 from ..workers import apart, in_parts, thread_count
 from .folder import ModelFolder
@@ -50,19 +51,20 @@ class Inserted:
 
 
 def insert_leaves(
-    folder: ModelFolder, source: str, seed: int = 0, threads: int = 0, tell: Callable[[str], None] | None = None
-) -> Inserted:
+    folder: ModelFolder, source: str, seed: int = 0, threads: int = 0, *,
+    tell: Callable[[str], None] | None = None, reading: ReadSettings | None = None,
+) -> Inserted:  # fmt: skip
     """Add the leaves of a file of edges child, parent; parents are nodes of the folder.
 
     The folder is locked and opened anew, so that leaves that another process has added since are kept.
     """
     with writer_lock(folder.path, tell=tell):
-        return _insert_leaves(ModelFolder(folder.path), source, seed, threads)
+        return _insert_leaves(ModelFolder(folder.path), source, seed, threads, reading or ReadSettings())
 
 
-def _insert_leaves(folder: ModelFolder, source: str, seed: int, threads: int) -> Inserted:
+def _insert_leaves(folder: ModelFolder, source: str, seed: int, threads: int, reading: ReadSettings) -> Inserted:
     folder.require_construction("insert")
-    names, parent_names, left_out = _read(source, folder)
+    names, parent_names, left_out = _read(source, folder, reading)
     distinct = list(dict.fromkeys(parent_names))
     known = dict(zip(distinct, folder.find_all(distinct), strict=True))
     done = add_leaves(folder, *by_parent(names, parent_names, known), seed, threads)
@@ -101,12 +103,14 @@ def add_leaves(
     return Inserted(len(names), [names[i] for i in np.flatnonzero(~has).tolist()], rounds)
 
 
-def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str], int]:
-    edges = Edges.of((source,))
+def _read(source: str, folder: ModelFolder, reading: ReadSettings) -> tuple[list[str], list[str], int]:
+    # A few edges are too little to tell the direction from: without a header that does, children come first.
+    direction = "header" if reading.direction == "auto" else reading.direction
+    edges = Edges.of((source,), replace(reading, direction=direction))
     base = connect(1 << 30, folder.path / "work" / "spill", 1)
     try:
         columns = edges.columns(base, folder.has)
-        pieces = list(edges.pieces(base, columns.select))
+        pieces = list(edges.edges(base, columns))
     finally:
         base.close()
     read = (zip(piece["child"].to_pylist(), piece["parent"].to_pylist(), strict=True) for piece in pieces)
@@ -122,7 +126,8 @@ def _read(source: str, folder: ModelFolder) -> tuple[list[str], list[str], int]:
         raise InputError(f"{twice!r} has two parents in {source!r}: a model folder takes new leaves with one")
     there = np.flatnonzero(folder.places_of(names) >= 0)
     if there.size:
-        raise InputError(f"{names[there[0]]!r} is a node of {str(folder.path)!r} already: give new leaves only")
+        raise InputError(f"{names[there[0]]!r} is a node of {str(folder.path)!r} already: give new leaves only, "
+                         "as children; --columns child,parent says which column is which")  # fmt: skip
     return names, [row[1] for row in rows], len(every) - len(whole)
 
 

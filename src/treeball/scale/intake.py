@@ -10,9 +10,11 @@ import numpy as np
 
 from ..engine.cpu import flat_tree
 from ..errors import InputError
+from ..io.readers.direction import infer
 from ..types import Codes
 from ..words import count
 from ..workers import in_parts, thread_count
+from .columns import Columns
 from .names import hashes_of
 from .source import Edges, connect
 
@@ -27,11 +29,13 @@ class Intake:
     ----------
     hashes : uint64 (n,), of the names, ascending: the code of a name is its place here
     child, parent : int32 (m,), -1 where there is no name
+    columns : what was read as child and parent
     """
 
     hashes: np.ndarray
     child: Codes
     parent: Codes
+    columns: Columns
 
     @property
     def n(self) -> int:
@@ -48,12 +52,13 @@ def take_in(
     paths = {name: work / f"{name}.raw" for name in columns}
     base = connect(memory // 2, work / "spill", threads)
     try:
-        columns_read = edges.columns(base)
+        read = edges.columns(base)
         if tell is not None:
-            tell(f"reading {count(len(edges.files), 'file')}: {columns_read.said}")
+            first = f": {read.said}" if read.direction is not None else ""
+            tell(f"reading {count(len(edges.files), 'file')}{first}")
         files = {name: open(path, "wb") for name, path in paths.items()}  # noqa: SIM115
         try:
-            for piece in edges.pieces(base, columns_read.select):
+            for piece in edges.edges(base, read):
                 for side in ("child", "parent"):
                     hashes, checks = hashes_of(piece[side])
                     hashes.tofile(files[side])
@@ -74,7 +79,26 @@ def take_in(
     del raw
     for path in paths.values():
         path.unlink()
-    return Intake(hashes, child, parent)
+    if read.direction is None:
+        decided = _decided(edges, read, child, parent)
+        if decided.child != read.child:
+            child, parent = parent, child
+        read = decided
+        if tell is not None:
+            tell(read.said)
+    return Intake(hashes, child, parent, read)
+
+
+def _decided(edges: Edges, columns: Columns, first: Codes, second: Codes) -> Columns:
+    """Columns with the direction that the structure tells, as for a single file; InputError where it does not."""
+    found = infer(first, second, columns.default)
+    if found.reason_for_doubt is not None:
+        one, two = columns.named
+        raise InputError(
+            f"{edges.files[0]!r}: whether {one} or {two} is the child cannot be told, since {found.reason_for_doubt}: "
+            "say --direction child-parent or --direction parent-child, or name both with --columns child,parent"
+        )
+    return columns.decided(found.direction, "so the structure of all rows says")
 
 
 def _mapped(path: Path, kind: type) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..io.atomic import atomic_write
 from ..types import Ints
+from .columns import Columns
 from .layout import save_array
 from .names import hash_of, hashes_of
 from .source import Edges, connect
@@ -29,6 +30,7 @@ _NAMED = 100_000
 
 def name_nodes(
     edges: Edges,
+    columns: Columns,
     hashes: np.ndarray,
     topology: Topology,
     repairs: Repairs,
@@ -51,7 +53,7 @@ def name_nodes(
         named = np.zeros(hashes.size, bool)
         reader = connect(memory // 8, work / "spill", threads)
         first = 0
-        for piece in edges.pieces(reader, edges.scan(reader)):
+        for piece in edges.edges(reader, columns):
             low, high = np.searchsorted(wanted, (first, first + len(piece)))
             if high > low:
                 rows = pa.array(wanted[low:high] - first)

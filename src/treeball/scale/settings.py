@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .._version import __version__
 from ..errors import InputError
 from ..io.memory import bytes_of
+from ..io.readers.settings import ReadSettings
 from .engines import Engine
 from .layout import FORMAT
 
-__all__ = ["BRANCH_NODES", "FolderMethod", "Placing", "ScaleSettings", "is_trained"]
+__all__ = ["BRANCH_NODES", "READING", "FolderMethod", "Placing", "ScaleSettings", "is_trained"]
 
 Placing = Literal["construct", "softmax"]
 """How nodes get their places: constructed, or trained."""
+READING = ("columns", "direction", "header", "separator", "quoting")
+"""Options of the readers that edges for a model folder are read by."""
 FolderMethod = Literal["auto", "construct", "softmax"]
 BRANCH_NODES = 1 << 18
 
@@ -45,6 +48,7 @@ class ScaleSettings:
     objective: Literal["parents", "ancestors"] = "parents"
     method: FolderMethod = "auto"
     epochs: int = 0
+    reading: ReadSettings = field(default_factory=ReadSettings)
 
     def __post_init__(self) -> None:
         if self.dim < 3:
@@ -79,4 +83,5 @@ class ScaleSettings:
     def key(self, fingerprint: str) -> str:
         """A hash of all that the bytes of a model depend on."""
         how = [self.dim, self.seed, self.branch_nodes, self.root, self.objective, self.method, self.epochs]
+        how += [str(getattr(self.reading, name)) for name in READING]
         return hashlib.sha256(json.dumps([FORMAT, __version__, fingerprint, *how]).encode()).hexdigest()

@@ -25,7 +25,7 @@ from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
 from .settings import Placing, ScaleSettings, is_trained
 from .source import Edges
-from .topology import lay_out
+from .topology import IMPLIED, lay_out
 from .trained_branch import train_anchors
 from .trunk import Shape, Trunk, cuts_of
 
@@ -64,21 +64,24 @@ class Stages:
     def _layout(self) -> dict[str, Any]:
         """Read, repair, lay out and name all nodes."""
         intake = take_in(self.edges, self.work, self.memory, tell=self.tell)
-        rows, hashes = int(intake.child.size), intake.hashes
+        rows, hashes, columns = int(intake.child.size), intake.hashes, intake.columns
         topology, repairs = lay_out(intake)
+        if IMPLIED in repairs.counts:
+            self.tell(f"the edges are a transitive closure: {repairs.counts[IMPLIED]:,} that others imply are left out")
         self.tell(f"{topology.n:,} nodes, {rows:,} rows; naming them")
         (self.folder / "topology").mkdir(exist_ok=True)
         for name in ("parent", "height", "size", "other_child", "other_parent"):
             save_array(self.folder / "topology" / f"{name}.npy", getattr(topology, name))
         couples = find_couples(topology.parent, topology.other_child, topology.other_parent, self.work)
         virtual = name_nodes(
-            self.edges, hashes, topology, repairs, self.folder, self.settings.root, self.memory, self.threads
+            self.edges, columns, hashes, topology, repairs, self.folder, self.settings.root, self.memory, self.threads
         )
         shutil.rmtree(self.work / "spill", ignore_errors=True)
         return {
             "nodes": topology.n, "rows": rows, "roots": topology.roots, "virtual_root": virtual,
             "edges": topology.n - 1 + topology.other_child.size, "other_edges": int(topology.other_child.size),
             "height": int(topology.height[0]), "repairs": repairs.counts, "couples": couples,
+            "columns": columns.said,
         }  # fmt: skip
 
     def _anchors(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class FolderUpdate:
 
 
 def update_folder(
-    folder: ModelFolder, sources: tuple[str, ...], memory: int, *, limits: UpdateLimits | None = None,
+    folder: ModelFolder, sources: tuple[str, ...] | Edges, memory: int, *, limits: UpdateLimits | None = None,
     dry_run: bool = False, seed: int = 0, threads: int = 0, report: Callable[[FolderUpdate], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> FolderUpdate:  # fmt: skip
@@ -78,7 +78,7 @@ def update_folder(
         folder.require_construction("update")
     with nullcontext() if dry_run else writer_lock(folder.path, tell=tell):
         folder = ModelFolder(folder.path)
-        changes = compare(folder, Edges.of(sources), memory)
+        changes = compare(folder, sources if isinstance(sources, Edges) else Edges.of(sources), memory)
         names = [
             folder.names(some) if dry_run else folder.names(some[:_SHOWN]) for some in (changes.moved, changes.removed)
         ]

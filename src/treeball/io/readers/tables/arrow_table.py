@@ -29,7 +29,7 @@ def relation_of_table(
     if table.num_rows == 0 or not header:
         raise InputError(f"{label} has no rows: a hierarchy needs at least one row with a child and its parent")
     if roles is None and names_no_parents(header, settings):
-        found = _levels_or_paths(table, header, label, settings)
+        found = levels_or_paths(table, header, label, settings)
         if found is not None:
             return found
     if roles is None:
@@ -63,7 +63,7 @@ def names_no_parents(header: list[str], settings: ReadSettings) -> bool:
     return roles is None or roles.is_membership
 
 
-def _levels_or_paths(table: pa.Table, header: list[str], label: str, settings: ReadSettings) -> Relation | None:
+def levels_or_paths(table: pa.Table, header: list[str], label: str, settings: ReadSettings) -> Relation | None:
     """Relation of a table with a column for each level, or with one of paths; None for any other."""
 
     def texts(place: int) -> list[str]:

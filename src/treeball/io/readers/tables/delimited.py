@@ -65,7 +65,7 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
             f"{source.label} has one column: each line needs a child and its parent, separated by tab, comma, "
             f"semicolon or |; name another separator with {setting('separator')}"
         )
-    top = _end_of_comments(source.data, dialect.declared + dialect.comments)
+    top = end_of_comments(source.data, dialect.declared + dialect.comments)
     rest = source.data[top:]
     if b'"' in rest and settings.quoting == "auto":
         dialect = replace(dialect, quoting=quotes_enclose(rest, dialect.separator))
@@ -101,7 +101,7 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     """Edge list or (``table``) id/parent table in ``source``."""
     parsed = parse(source, settings)
     dialect = parsed.dialect
-    roles = with_forced_direction(_choose_roles(parsed, settings, source.label, table), settings)
+    roles = with_forced_direction(choose_roles(parsed.dialect, settings, source.label, table), settings)
     columns = parsed.columns
     weights = None
     if roles.weight is not None:
@@ -130,19 +130,18 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     return relation
 
 
-def _choose_roles(parsed: Parsed, settings: ReadSettings, label: str, table: bool) -> Roles:
-    dialect = parsed.dialect
+def choose_roles(dialect: Dialect, settings: ReadSettings, label: str, table: bool) -> Roles:
+    """What each column is for: as the settings say, else by the header, else by position and the rows of the sample."""
     if settings.columns:
         return roles_from_settings(settings, dialect.header, dialect.width, label)
     roles = roles_from_header(dialect.header) if dialect.header is not None else None
     if roles is None:
-        roles = _roles_by_position(parsed, label, table, bool(settings.name_column))
+        roles = _roles_by_position(dialect, label, table, bool(settings.name_column))
     return with_name_column(roles, settings, dialect.header, dialect.width, label)
 
 
-def _roles_by_position(parsed: Parsed, label: str, table: bool, named: bool) -> Roles:
+def _roles_by_position(dialect: Dialect, label: str, table: bool, named: bool) -> Roles:
     """First and second column; a third is the weight when all of it are numbers, or a name beside two ids."""
-    dialect = parsed.dialect
     if dialect.width == 2 or named:
         return Roles(0, 1, is_table=table)
     if dialect.width == 3:
@@ -215,7 +214,7 @@ def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable
                 raise
 
 
-def _end_of_comments(data: bytes, comments: int) -> int:
+def end_of_comments(data: bytes, comments: int) -> int:
     """Where the line after so many that are not blank begins."""
     end = 0
     while comments and (line := _LINE.match(data, end)) is not None and end < len(data):
