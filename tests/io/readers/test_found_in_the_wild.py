@@ -315,7 +315,7 @@ def test_bullets_among_other_text() -> None:
 
 @pytest.mark.parametrize("key", [r'"a \"b\" c"', "'a \"b\" c'", 'a "b" c'])
 def test_quotes_in_keys_of_yaml(key: str) -> None:
-    assert _read(f"{key}:\n  dog:\n    - 1\n")[0] == {("dog", 'a "b" c'), ("1", "dog")}
+    assert _read(f"{key}:\n  dog:\n    - 1\n    - x\n")[0] == {("dog", 'a "b" c'), ("1", "dog"), ("x", "dog")}
 
 
 def test_doubled_quotes_in_keys_of_yaml() -> None:

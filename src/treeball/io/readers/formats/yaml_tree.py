@@ -78,16 +78,16 @@ def read(source: Source, settings: ReadSettings) -> Relation:
 
 
 def _build(events: Any, yaml: Any) -> Any:
-    """Value of the first document, built from parser events: iterative, keeps repeated keys, shares aliases."""
+    """Value of the document, or a list of those of several, built from parser events.
+
+    This is iterative, keeps repeated keys and shares aliases.
+    """
     done: list[Any] = []
     open_items: list[tuple[list[Any], bool, str | None]] = [(done, False, None)]
     anchors: dict[str, Any] = {}
-    documents = 0
     for event in watched(events):
         if isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                break
+            anchors = {}
         elif isinstance(event, yaml.ScalarEvent):
             value = _scalar(event)
             if event.anchor:
@@ -108,7 +108,8 @@ def _build(events: Any, yaml: Any) -> Any:
             if anchor:
                 anchors[anchor] = value
             open_items[-1][0].append(value)
-    return done[0] if done else None
+    values = [value for value in done if value is not None]
+    return values if len(values) > 1 else next(iter(values), None)
 
 
 def _scalar(event: Any) -> Any:

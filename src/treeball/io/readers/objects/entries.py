@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
@@ -41,6 +42,18 @@ class Entries:
         self.ids += [None] * len(names) if ids is None else ids
         require_room_after(first, len(self.names))
         return first
+
+    @property
+    def are_nested(self) -> bool:
+        """Whether any of them is below another."""
+        return any(above != MISSING for above, _ in self._runs)
+
+    def upwards(self, entry: int) -> Iterator[Hashable]:
+        """Names from an entry up to its top."""
+        while entry != MISSING:
+            yield self.names[entry]
+            run = bisect_right(self._runs, entry, key=lambda run: run[1]) - 1
+            entry = self._runs[run][0]
 
     def to_relation(self, format: str) -> Relation:
         """By id when every node has one (a node may then stand in several places), else by path."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from ..tables.columns import plain
+from .values import is_name
 
-__all__ = ["CHILD_KEYS", "ID_KEYS", "NAME_KEYS", "keywords_of"]
+__all__ = ["CHILD_KEYS", "ID_KEYS", "NAME_KEYS", "keywords_of", "value_under"]
 
 NAME_KEYS = ("name", "label", "title", "text", "displayname")
 ID_KEYS = ("id", "key", "code", "uuid", "identifier")
@@ -30,6 +32,12 @@ class Keywords:
 
 _MOST_KEYS = 1_000
 """A mapping with more keys is no node object: its keys are names themselves."""
+
+
+def value_under(item: Mapping[Any, Any], keys: tuple[str, ...]) -> Any:
+    """The name that ``item`` holds under the best of the keys, or None."""
+    known = {plain(key): value for key, value in item.items() if is_name(value)}
+    return next((known[key] for key in keys if key in known), None)
 
 
 def keywords_of(keys: Collection[object]) -> Keywords:

@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....errors import InputError
+from ....hierarchy.read_report import listed, short
+from ....words import count
 from ..relation import Relation, RelationBuilder
 from ..settings import ReadSettings
 from ..tables.columns import plain, roles_from_header
 from ..tables.records import are_records, check_weight, node_or_missing, relation_of_records
-from .keywords import CHILD_KEYS, ID_KEYS, NAME_KEYS
+from .documents import refuse_document
+from .keywords import CHILD_KEYS, NAME_KEYS, value_under
+from .node_link import Graph, graph_in, node_name
 from .values import Number, Pairs, is_name
 from .walk import relation_of_tree
 
@@ -32,7 +36,10 @@ def interpret(value: Any, format: str, label: str, settings: ReadSettings) -> Re
             return found
     if not isinstance(value, (dict, list, tuple)):
         raise InputError(f"{label} holds a single value: nest the names, as in {{'animal': {{'dog': {{}}}}}}")
-    return relation_of_tree(value, format, label)
+    insisted = is_insisted(settings)
+    if isinstance(value, (list, tuple)) and not insisted:
+        refuse_document(value, label)
+    return relation_of_tree(value, format, label, insisted)
 
 
 def relation_of_pairs(pairs: Sequence[Any], format: str, label: str, lines: Sequence[int] | None = None) -> Relation:
@@ -72,14 +79,9 @@ def relation_of_adjacency(mapping: Mapping[Any, Any], format: str) -> Relation:
 
 def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: ReadSettings) -> Relation | None:
     """Relation of a mapping that is not itself the tree, or None."""
-    links = value.get("links", value.get("edges"))
-    if isinstance(links, list) and links and isinstance(value.get("nodes"), list):
-        relation = (
-            relation_of_pairs(links, f"links in {format}", label)
-            if all(_is_pair(link) for link in links)
-            else relation_of_records(_mappings(links, label), f"links in {format}", label, settings)
-        )
-        return _with_isolated(relation, value["nodes"])
+    graph = graph_in(value)
+    if graph is not None:
+        return _relation_of_graph(graph, format, label, settings)
     keys = [str(key) for key in value]
     columns = list(value.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
@@ -89,11 +91,15 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
             return relation_of_records(records, f"columns in {format}", label, settings)
     if len(columns) == 1 and isinstance(columns[0], list) and are_records(columns[0]):
         return relation_of_records(_mappings(columns[0], label), f"records in {format}", label, settings)
-    if _node_name(value) is not None and any(plain(key) in CHILD_KEYS for key in value):
+    if not is_insisted(settings):
+        refuse_document(value, label)
+    if value_under(value, NAME_KEYS) is not None and any(plain(key) in CHILD_KEYS for key in value):
         return None
     if columns and all(is_name(column) or column is None or column == "" for column in columns):
         # Numbers below keys are properties, unless they refer to keys.
         if not any(is_name(column) and (not isinstance(column, Number) or column in value) for column in columns):
+            return None
+        if not is_insisted(settings) and not _are_parents(value):
             return None
         return relation_of_parents(value, f"child: parent in {format}")
     if columns and all(isinstance(column, (list, tuple, set, frozenset)) for column in columns):
@@ -103,23 +109,15 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
     return None
 
 
-def _node_name(item: Any) -> Any:
-    return _scalar_under(item, NAME_KEYS)
+def is_insisted(settings: ReadSettings) -> bool:
+    """Whether the user named the format, so that any shape is read as names inside names."""
+    return settings.format in ("json", "yaml")
 
 
-def _node_id(item: Any) -> Any:
-    return _scalar_under(item, ID_KEYS)
-
-
-def _scalar_under(item: Any, keys: tuple[str, ...]) -> Any:
-    return _first_of({plain(key): value for key, value in item.items() if is_name(value)}, keys)
-
-
-def _first_of(known: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        if key in known:
-            return known[key]
-    return None
+def _are_parents(mapping: Mapping[Any, Any]) -> bool:
+    """Whether texts below keys are parents rather than properties: they are keys, too, or come again."""
+    parents = [value for value in mapping.values() if value]
+    return any(parent in mapping for parent in parents) or 2 * len(set(parents)) <= len(parents)
 
 
 def _is_pair(item: Any) -> bool:
@@ -142,13 +140,33 @@ def _mappings(values: Sequence[Any], label: str) -> list[dict[Any, Any]]:
     return [dict(value.items()) for value in values]
 
 
-def _with_isolated(relation: Relation, nodes: Sequence[Any]) -> Relation:
-    """``relation`` with the nodes of a node-link document that have no link, and the labels of all."""
+def _relation_of_graph(graph: Graph, format: str, label: str, settings: ReadSettings) -> Relation:
+    """Relation of the links, with the nodes that have none, and the labels of all."""
+    links = graph.links
+    if not links and are_records(graph.nodes):  # Cytoscape: nodes inside of nodes
+        return relation_of_records(_mappings(graph.nodes, label), f"nodes in {format}", label, settings)
+    if not links:
+        raise InputError(f"{label} is a graph without links: a hierarchy needs at least one child with a parent")
+    if not graph.is_directed:
+        raise InputError(
+            f"{label} is an undirected graph, which has no up and down: read it with networkx and pass the graph, or "
+            "write each link from child to parent and say directed: true in it"
+        )
+    relation = (
+        relation_of_pairs(links, f"links in {format}", label)
+        if all(_is_pair(link) for link in links)
+        else relation_of_records(_mappings(links, label), f"links in {format}", label, settings)
+    )
     known = relation.names if isinstance(relation.names, list) else relation.names.to_pylist()
-    ids = [_node_id(node) or _node_name(node) if isinstance(node, dict) else node for node in nodes]
-    extra = [name for name in dict.fromkeys(i for i in ids if is_name(i)) if name not in set(known)]
-    if extra:
-        relation.names = [*known, *extra]
-    labels = {_node_id(node): _node_name(node) for node in nodes if isinstance(node, dict)}
-    relation.labels = [labels.get(name) for name in [*known, *extra]]
+    ids = dict.fromkeys(name for name in map(node_name, graph.nodes) if is_name(name))
+    strange = [name for name in known if name not in ids]
+    if ids and len(strange) == len(known):
+        raise InputError(f"{label} has links that refer to no node, such as {short(strange[0])}: give the nodes ids")
+    if ids and strange:
+        number = count(len(strange), "node")
+        relation.notes.append(f"{number} of the links not among the nodes ({listed(strange, len(strange), 3)})")
+    there = set(known)
+    relation.names = [*known, *(name for name in ids if name not in there)]
+    labels = {node_name(node): value_under(node, NAME_KEYS) for node in graph.nodes if isinstance(node, Mapping)}
+    relation.labels = [labels.get(name) for name in relation.names]
     return relation

@@ -15,6 +15,7 @@ from ..tables.arrow_table import relation_of_table
 from ..tables.columns import roles_from_header
 from ..tables.records import are_records, relation_of_records
 from . import graphs, nested
+from .documents import refuse_document
 
 
 def read_object(value: Any, settings: ReadSettings) -> Relation:
@@ -50,6 +51,8 @@ def _mapping(value: dict[Any, Any], label: str, settings: ReadSettings) -> Relat
     values = list(value.values())
     if _tuples_name_nodes(value):
         return nested.relation_of_parents(value, "{child: parent}")
+    if not nested.is_insisted(settings) and not isinstance(value.get("nodes"), list):
+        refuse_document(value, label)
     if all(not isinstance(item, (dict, list, tuple, set, frozenset)) for item in values):
         return nested.relation_of_parents(value, "{child: parent}")
     if all(isinstance(item, (list, tuple, set, frozenset)) for item in values):

@@ -67,6 +67,7 @@ def relation_of_records(
             f"instance {setting('columns', 'id,parent')}"
         )
     roles = with_name_column(roles, settings, keys, len(keys), label)
+    _require_ids(records, keys[roles.parent], label)
     rows = _rows(records, roles, keys)
     if roles.alternative is not None and _parents_are_labels(rows):
         rows = [(name, parents, weight, None) for _, parents, weight, name in rows]
@@ -102,6 +103,18 @@ def relation_of_records(
         relation.row_labels = pa.chunked_array([string_array(named)])
         relation.labels = [labels.get(code_of[name]) for name in _values(relation.names)]
     return relation
+
+
+def _require_ids(records: Sequence[Record], key: str, label: str) -> None:
+    """Refuse parents that are mappings without an id: each of their children would become a root."""
+    several = [record.get(key) for record in records]
+    for number, given in enumerate(several if _are_varied(several) else (), start=1):
+        for parent in given if isinstance(given, list) else [given]:
+            if isinstance(parent, Mapping) and parent and _scalar(parent) is None:
+                raise InputError(
+                    f"{label}, record {number}: the {key} has none of the keys id, key and name, only "
+                    f"{listed(parent, len(parent), 4)}; name each parent by its id"
+                )
 
 
 def _add_edges(
