@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
@@ -11,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["LookupKeys", "clean_labels", "clean_synonyms"]
+__all__ = ["LookupKeys", "clean_labels", "clean_synonyms", "obo_curie", "other_obo_spelling"]
 
 _SCANS_BEFORE_SORTING = 8  # a few questions are cheaper by scanning than by sorting millions of texts
 _FEW = 4
+_OBO = "http://purl.obolibrary.org/obo/"
+_CURIE = re.compile(r"([A-Za-z][\w.\-]*+):([\w.\-]++)", re.ASCII)
 
 
 class LookupKeys:
@@ -99,6 +102,26 @@ def clean_synonyms(synonyms: Iterable[Iterable[str]] | pa.Array, n: int) -> pa.A
     if len(tidy) != n:
         raise ValueError(f"synonyms of {len(tidy):,} nodes, but there are {n:,}: there must be a list for each")
     return tidy if isinstance(tidy, pa.Array) else pa.array(tidy, pa.list_(pa.string()))
+
+
+def obo_curie(iri: str) -> str:
+    """How OBO spells the id of a term: ``http://purl.obolibrary.org/obo/GO_0005634`` is ``GO:0005634``.
+
+    An IRI outside of that namespace, and any other text, stays as it is. Of several underscores the last one divides,
+    if a number follows it.
+    """
+    path = iri.removeprefix(_OBO)
+    prefix, _, number = path.rpartition("_")
+    if path == iri or not (prefix and number) or ("_" in prefix and not number.isdecimal()):
+        return iri
+    curie = f"{prefix}:{number}"
+    return curie if _CURIE.fullmatch(curie) else iri
+
+
+def other_obo_spelling(text: str) -> str:
+    """The IRI of an id of OBO, or the id of an IRI; the text itself if it is neither."""
+    found = _CURIE.fullmatch(text)
+    return obo_curie(text) if found is None else f"{_OBO}{found[1]}_{found[2]}"
 
 
 def _as_text(values: Iterable[str | None] | pa.Array) -> pa.Array:

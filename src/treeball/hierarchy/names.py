@@ -15,7 +15,7 @@ from ..errors import InputError
 from ._ids import BRIEF, Ids, is_broken
 from .close_names import CloseNames
 from .labels import Labels
-from .lookup_keys import LookupKeys, clean_labels, clean_synonyms
+from .lookup_keys import LookupKeys, clean_labels, clean_synonyms, other_obo_spelling
 
 __all__ = ["Names"]
 
@@ -102,7 +102,8 @@ class Names(Ids):
     def look_up(self, name: Hashable) -> list[int]:
         """Codes of the nodes that `name` may mean: that of this id, else all of this label, else all of this synonym.
 
-        An integer may be spelled, and ``label [id]``, as :meth:`shown` writes it, means what it says.
+        An integer may be spelled, and ``label [id]``, as :meth:`shown` writes it, means what it says. An id of OBO,
+        ``GO:0005634``, may be given as its IRI, and the IRI as the id.
         """
         code = self._by_id(name)
         if code >= 0:
@@ -113,7 +114,9 @@ class Names(Ids):
             found = keys.codes_of(name)
             if found:
                 return found
-        return self._by_shown(name)
+        found = self._by_shown(name)
+        code = -1 if found else self._find(other_obo_spelling(name))
+        return found if code < 0 else [code]
 
     def find(self, name: Hashable) -> int:
         """Code of the node that `name` means, see :meth:`look_up`; InputError when it is none, or one of several."""

@@ -39,6 +39,8 @@ VALID = {
     "support": b"((a:1,b:1)95:2,(c:1,d:1)95:1)",
     "json-ld": b'{"@context":{"b":{"@id":"http://www.w3.org/2004/02/skos/core#broader","@type":"@id"}},"@id":"urn:a","b":"urn:c"}',
     "obo": helpers.obo(ANIMALS),
+    "obographs": b'{"graphs":[{"nodes":[{"id":"X:1","lbl":"a","type":"CLASS","meta":{"synonyms":[{"val":"b"}]}},{"id":'
+    b'"X:2","type":"CLASS"}],"edges":[{"sub":"X:2","pred":"is_a","obj":"X:1"}]}]}',
     "turtle": helpers.rdf(ANIMALS, "turtle"),
     "rdf/xml": helpers.rdf(ANIMALS, "xml"),
     "n-triples": helpers.rdf(ANIMALS, "nt"),

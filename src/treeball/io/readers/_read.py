@@ -32,6 +32,7 @@ _TEXT_FORMATS = {
     "taxdump": "taxdump",
     "wordnet": "wordnet",
     "obo": "obo",
+    "obographs": "obographs",
     "rdf": "rdf",
     "owl": "owl",
     "json": "json_tree",
@@ -50,7 +51,11 @@ _FOLDER_FORMATS: dict[str, tuple[Any, str]] = {
     "taxdump": (taxdump, "nodes.dmp"),
 }
 """Format -> module with is_folder() and read_folder(), and the file that tells such a folder."""
-_ONLY_FOR = {"part_of": ("obo", "rdf", "owl"), "language": ("rdf", "owl"), "tree": ("newick_tree", "nexus")}
+_ONLY_FOR = {
+    "part_of": ("obo", "obographs", "rdf", "owl"),
+    "language": ("rdf", "owl"),
+    "tree": ("newick_tree", "nexus"),
+}
 """Setting -> modules of `formats` that have a use for it."""
 _CONTAINER = "columnar"
 """Module for Parquet and Arrow, which say by their first bytes what they are."""

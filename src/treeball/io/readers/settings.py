@@ -21,6 +21,7 @@ Format = Literal[
     "newick",
     "nexus",
     "obo",
+    "obographs",
     "rdf",
     "owl",
     "wordnet",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from ...errors import InputError
 from ...hierarchy.read_report import listed
@@ -18,6 +18,10 @@ _OWL = "http://www.w3.org/2002/07/owl#"
 _UNIVERSAL = frozenset(prefix + name for prefix in ("owl:", _OWL) for name in ("Thing", "Nothing"))
 """Classes of everything and of nothing: every term is below the first, and a hierarchy has neither as a node."""
 _PART_OF = frozenset(["bfo_0000050", "bfo:0000050", "part_of", "partof", "is_part_of", "ispartof"])
+
+_SCOPES = ("hasExactSynonym", "hasRelatedSynonym", "hasNarrowSynonym", "hasBroadSynonym")
+SYNONYM_NAMES = frozenset(["id", *_SCOPES, "altLabel", "hiddenLabel", "notation"])
+"""Properties, by the last step of their IRIs, whose texts find a term."""
 
 _Edge = tuple[str, str, int | None]
 """Child, parent, and the line that states it, if known."""
@@ -51,6 +55,7 @@ class Terms:
         self._labels: dict[str, tuple[int, str]] = {}
         self._synonyms: dict[str, dict[str, None]] = {}
         self._alternatives: dict[str, str] = {}
+        self._replacements: dict[str, dict[str, None]] = {}
 
     def parent(self, child: str, parent: str, line: int | None = None) -> None:
         """``child`` is below ``parent``."""
@@ -87,9 +92,41 @@ class Terms:
         self.synonym(term, other)
         self._alternatives.setdefault(other, term)
 
+    def replaced(self, term: str, by: str) -> None:
+        """``term``, if it is obsolete, has a successor: it is found by the old id, and references to that mean it."""
+        self._replacements.setdefault(term, {})[by] = None
+
+    def take_mergers(self, described: Set[str]) -> int:
+        """Tell terms from what is left of merged ones; -> how many terms only list alternative ids, and are none.
+
+        ``described`` are the terms of which more than ids is said. A term without a label whose id is an alternative
+        one of another term is obsolete: it was merged with that term.
+        """
+        for other in self._alternatives:
+            if other in self.declared and other not in self._labels:
+                self.obsolete.add(other)
+        bare = {term for term in self._alternatives.values() if term in self.declared and term not in described}
+        for term in bare:
+            del self.declared[term]
+        return len(bare)
+
     def _meant(self, term: str) -> str:
-        """The term that an id refers to: that of this id, else the one with this alternative id."""
-        return term if term in self.declared else self._alternatives.get(term, term)
+        """The term that an id refers to: that of this id, else the one with this alternative id; a live one, if any."""
+        meant, seen = term, {term}
+        while meant not in self.declared or meant in self.obsolete:
+            meant = self._alternatives.get(meant, "")
+            if not meant or meant in seen:
+                return term
+            seen.add(meant)
+        return meant
+
+    def _take_replacements(self) -> None:
+        """Make the ids of obsolete terms alternative ids of their successors; of several, none is meant."""
+        for term, successors in self._replacements.items():
+            if term in self.obsolete and len(successors) == 1:
+                self.alternative(next(iter(successors)), term)
+            else:
+                self.relations["replaced_by"] += len(successors)
 
     def _distance(self, language: str) -> int:
         """How far a language is from what is wanted: that one, English, none, any other."""
@@ -169,6 +206,7 @@ class Terms:
 
     def _resolve_alternatives(self) -> int:
         """Let relations name terms by their own ids; -> how many named one by another."""
+        self._take_replacements()
         if not self._alternatives:
             return 0
         before = [*self.parents, *self.parts]

@@ -37,6 +37,7 @@ _BY_REFERENCE = frozenset(_OBO_IN_OWL + name for name in _OBO_NAMES if name.ends
     _SKOSXL + name for name in ("altLabel", "hiddenLabel")
 )
 """Properties of a term and a resource of its own, whose label or literal form is a synonym of the term."""
+_REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
 _UP = {SKOS + "broader": False, SKOS + "narrower": True}
 _UP_TRANSITIVE = {SKOS + "broaderTransitive": False, SKOS + "narrowerTransitive": True}
 
@@ -93,6 +94,8 @@ class Triples:
             self._inside.setdefault(subject, {})[predicate] = value
         elif predicate == _SKOSXL + "prefLabel":
             self._label_of.setdefault(subject, []).append(value)
+        elif predicate == _REPLACED_BY and not subject.startswith("_:"):
+            self.terms.replaced(subject, value)
         elif predicate in _BY_REFERENCE and not subject.startswith("_:"):
             self._synonym_of.append((subject, predicate, value))
         elif predicate == OWL + "imports":

@@ -43,6 +43,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of the terms by id; obsolete terms are left out and counted."""
     terms, other, stanzas = Terms(settings), Counter[str](), Counter[str]()
     stanza, opened, term = "", 0, ""
+    described: set[str] = set()  # terms of which more than ids is said
     for number, line in watched(_logical_lines(source.text)):
         heading = _HEADING.fullmatch(line)
         if heading is not None:
@@ -69,9 +70,12 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             continue
         if not term and tag in (*_NEEDED, "relationship", "intersection_of", "name"):
             raise InputError(f"{where}: not valid OBO ({tag} comes before the id of its [Term]); put the id first")
+        if tag != "alt_id":
+            described.add(term)
         if not _take(terms, term, tag, value, number, where):
             other[tag] += 1
     _require_id(stanza, term, source.label, opened)
+    stanzas["without a term"] = terms.take_mergers(described)
     if not terms.declared.keys() - terms.obsolete:
         raise InputError(f"{source.label} has no [Term] that is not obsolete: a hierarchy needs terms with is_a")
     relation = terms.finish("OBO", source.label, is_table=True)
@@ -87,6 +91,8 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
         terms.label(term, _name(value))
     elif tag == "alt_id":
         terms.alternative(term, _unescaped(_bare(value)))
+    elif tag == "replaced_by":
+        terms.replaced(term, _unescaped(_bare(value)))
     elif tag.endswith("synonym"):
         found = _QUOTED.match(value)
         if found is None:
@@ -120,7 +126,9 @@ def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator
     if other:
         yield f"{count(other.total(), 'line')} of other kinds passed over ({kinds_of(other)})"
     del stanzas["Term"]
-    repeated = stanzas.pop("repeated", 0)
+    repeated, bare = stanzas.pop("repeated", 0), stanzas.pop("without a term", 0)
+    if bare:
+        yield f"{count(bare, 'stanza')} with nothing but ids passed over"
     if repeated:
         yield f"{count(repeated, 'stanza')} of a term that was there before joined with the first"
     if stanzas:

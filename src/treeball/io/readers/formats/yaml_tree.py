@@ -58,13 +58,18 @@ def _joins_items(lines: Sequence[str]) -> bool:
 
 def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of whatever shape the YAML has."""
+    return interpret(load(source), "YAML", source.label, settings)
+
+
+def load(source: Source) -> Any:
+    """Value of the first document of a YAML text."""
     try:
         import yaml
     except ImportError:
         raise MissingExtraError("pyyaml", "formats", "reading YAML") from None
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        value = _build(yaml.parse(source.text, Loader=loader), yaml)
+        return _build(yaml.parse(source.text, Loader=loader), yaml)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{source.label}, line {mark.line + 1}" if mark is not None else source.label
@@ -74,7 +79,6 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         raise InputError(f"{source.label} is nested too deeply for YAML: give an edge list instead") from None
     except ValueError as error:
         raise InputError(f"{source.label} is not valid YAML ({error}); correct it") from None
-    return interpret(value, "YAML", source.label, settings)
 
 
 def _build(events: Any, yaml: Any) -> Any:
