@@ -190,7 +190,7 @@ def test_of_ids_whose_rows_differ_one_may_be_chosen(
     said = capsys.readouterr().err
     assert choice == "all" or f"; the {choice} row of each was taken" in said
     made = treeball.load(folder / "model.updated.parquet").hierarchy
-    assert sorted(made.names.take(made.parents_of(made.names.index_of("4")))) == parents
+    assert sorted(map(str, made.names.take(made.parents_of(made.names.index_of("4"))))) == parents
     assert made.names.labels_by_name(["5"]) == {"5": label}
 
 

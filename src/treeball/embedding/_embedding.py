@@ -89,7 +89,7 @@ class Embedding(Questions):
         if roundoff > UNIT_ROUNDOFF:
             vectors = space.made_exact(vectors)
         vectors.flags.writeable = False
-        self.vectors = vectors
+        self.vectors: Floats = vectors
         self.hierarchy = hierarchy
         self.space = space
         self.provenance = Provenance() if provenance is None else provenance
