@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from .words import printable
 
 
@@ -21,6 +24,29 @@ class InputError(TreeballError):
     """A file, an option or a name given by the user cannot be used as it is."""
 
     exit_code = 2
+
+
+class FaultsError(InputError):
+    """Input that needs repairs, where they are refused.
+
+    The text has a line for the whole and one for each of the first faults.
+
+    Parameters
+    ----------
+    sentence
+        What is wrong and what to do.
+    listed
+        The first faults, each with its file and line.
+    repairs
+        All of them: a :class:`treeball.hierarchy.Repairs`.
+    """
+
+    def __init__(self, sentence: str, listed: Sequence[str] = (), repairs: Sequence[Any] = ()) -> None:
+        super().__init__(sentence)
+        self.listed, self.repairs = tuple(printable(line) for line in listed), repairs
+
+    def __str__(self) -> str:
+        return "\n".join((super().__str__(), *(f"  {line}" for line in self.listed)))
 
 
 class MissingExtraError(InputError):

@@ -81,7 +81,7 @@ def _outcome(case: Case, folder: Path) -> dict[str, Any]:
         find(case.target).attempt(case, folder)
     except TreeballError as error:
         sentence = str(error)
-        if not sentence.strip() or "\n" in sentence:
+        if not sentence.strip() or ("\n" in sentence and type(error).__name__ != "FaultsError"):
             return {"found": "no sentence", "where": repr(sentence[:80]), "said": repr(sentence)}
         return {"outcome": "refused"}
     except KeyboardInterrupt:

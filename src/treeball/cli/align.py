@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows, say
+from .sources import ReadingOptions, read_hierarchies
 
 if TYPE_CHECKING:
     from ..matching import Alignment
@@ -26,7 +26,7 @@ def align(
     broader: bool = False,
     escape_formulas: bool = False,
     json: bool = False,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Say which node of B is which node of A, from names, structure and given pairs, and abstain where unsure.
 
@@ -68,9 +68,8 @@ def align(
     if output is not None:
         require_ending(output, escape_formulas=escape_formulas)
         require_writable(output, a, b, *([] if anchors is None else [anchors]))
-    found = align_hierarchies(
-        read(a, reading), read(b, reading), anchors=anchors, confidence=confidence, broader=broader, progress=True
-    )
+    one, other = read_hierarchies([lambda: read(a, reading), lambda: read(b, reading)], reading, (a, b))
+    found = align_hierarchies(one, other, anchors=anchors, confidence=confidence, broader=broader, progress=True)
     if output is not None:
         found.save(output, candidates, escape_formulas=escape_formulas)
     if json:

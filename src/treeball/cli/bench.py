@@ -9,13 +9,12 @@ from cyclopts import Parameter
 
 from ..errors import MissingExtraError
 from ..experiments.bench_settings import DIMS, METHODS, SEEDS, CommonSettings, HoldOut
-from ..io.readers.settings import ReadSettings
 from ..types import Objective
 from ..words import count
 from .console import print_json, print_line, print_rows, say, say_what_was_read
 from .lists import Listed, items, whole_numbers
 from .outputs import stem_of
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy
 
 if TYPE_CHECKING:
     from ..experiments import Bench
@@ -34,7 +33,7 @@ def bench(
     threads: int = 0,
     json: bool = False,
     settings: Annotated[CommonSettings, Parameter(name="*", group="Settings of all methods")] = CommonSettings(),  # noqa: B008
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Compare methods on your own hierarchy: every method in every dimension with every seed, one table.
 

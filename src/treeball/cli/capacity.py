@@ -6,9 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
 from .console import print_json, print_rows
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy
 
 
 def capacity(
@@ -16,7 +15,7 @@ def capacity(
     *more: str,
     dim: int,
     json: bool = False,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Show, by number of children, the distance from their parent that the bounds on local capacity ask for.
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
 from ..types import Objective
 from ..words import count
 from .console import print_json, print_line, print_rows, print_table
+from .sources import ReadingOptions, read_hierarchies, refuse_repairs_of_models
 
 if TYPE_CHECKING:
     from ..evaluation._compare import Comparison
+    from ..hierarchy import Hierarchy
     from ..hierarchy._diff import Changes
     from ..hierarchy.names import Names
 
@@ -28,7 +30,7 @@ def compare(
     objective: Objective | None = None,
     threads: int = 0,
     json: bool = False,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Compare two models (what moved, fell ill, was healed) or two versions of a hierarchy (what is where).
 
@@ -56,6 +58,7 @@ def compare(
             load(source)  # which refuses a model folder as one
     saved = [Path(source).is_file() and is_model(Path(source)) for source in (first, second)]
     if all(saved):
+        refuse_repairs_of_models(reading)
         from ..evaluation._compare import compare as compare_models
 
         models = load(first), load(second)
@@ -64,10 +67,11 @@ def compare(
         return 0
     from ..hierarchy import diff
 
-    before, after = (
-        load(source).hierarchy if is_saved else read(source, reading)
-        for source, is_saved in zip((first, second), saved, strict=True)
-    )
+    def hierarchy_of(source: str, is_saved: bool) -> Hierarchy:
+        return load(source).hierarchy if is_saved else read(source, reading)
+
+    opening = [partial(hierarchy_of, *one) for one in zip((first, second), saved, strict=True)]
+    before, after = read_hierarchies(opening, reading, (first, second))
     changes = diff(before, after)
     print_json(changes.to_dict()) if json else _show_changes(changes, _shown(before.names, after.names))
     return 0

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..io.readers.settings import ReadSettings
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
 from .console import distortion_rows, print_json, print_line, print_table, say, say_what_was_read, score_rows
 from .folder import FolderSettings, fit_folder
 from .outputs import partial_of, save, stem_of
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -30,7 +29,7 @@ def fit(
     json: bool = False,
     out_of_core: Annotated[FolderSettings, Parameter(name="*", group="Model folder")] = FolderSettings(),  # noqa: B008
     settings: Annotated[FitSettings, Parameter(name="*")] = FitSettings(),  # noqa: B008
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
     watching: Annotated[WatchSettings, Parameter(name="*", group="Watching")] = WatchSettings(),  # noqa: B008
 ) -> int:
     """Embed a hierarchy and save the model.

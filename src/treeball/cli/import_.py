@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
+from ..errors import InputError
 from ..types import Coordinates, Geometry, Objective, VectorFormat
 from ..words import count
 from .console import say, say_what_was_read
+from .sources import ReadingOptions, read_hierarchy
 
 
 def import_(
@@ -24,7 +25,7 @@ def import_(
     missing: Literal["error", "drop"] = "error",
     names_file: Path | None = None,
     objective: Objective = "parents",
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading the hierarchy")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading the hierarchy")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Make a model from vectors of another tool and a hierarchy: evaluate, diagnose, heal and view work on it.
 
@@ -50,13 +51,14 @@ def import_(
         What the vectors were trained for.
     """
     from ..io.atomic import require_writable
-    from ..io.readers import read
     from ..io.vectors._import import import_vectors
 
     require_writable(output, vectors, *([] if hierarchy is None else [hierarchy]))
+    if hierarchy is None and reading.repairs is not None:
+        raise InputError("--repairs lists the repairs of a hierarchy, and none is given: leave it out")
     tree = None
     if hierarchy is not None:
-        tree = read(hierarchy, reading)
+        tree = read_hierarchy(hierarchy, (), reading)
         say_what_was_read(tree.report)
     embedding = import_vectors(
         vectors,

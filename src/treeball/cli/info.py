@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
 from .folder_answers import info_folder
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy, refuse_repairs_of_models
 
 if TYPE_CHECKING:
     from ..embedding import Dilations, Embedding
@@ -27,7 +26,7 @@ def info(
     source: Annotated[str, Parameter(allow_leading_hyphen=True)],
     *more: str,
     json: bool = False,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Describe a hierarchy (size, shape, repairs) or a model (what made it, scores, limits).
 
@@ -49,6 +48,7 @@ def info(
     if models and more:
         raise InputError(f"{models[0]!r} is a model: describe it alone, without other files")
     if models:
+        refuse_repairs_of_models(reading)
         embedding = load(source)
         record: dict[str, Any] = {"model": embedding.provenance.to_dict(), "hierarchy": _shape(embedding.hierarchy)}
         rows = _model_rows(embedding)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import print_json, print_line, print_table, recorded_score_rows, say, say_lines
 from .folder_answers import insert_folder, refuse_options
 from .outputs import changing
-from .sources import together
+from .sources import ReadingOptions, read_new_edges
 from .suggest_parent import names_in
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def insert(
     heal: bool = False,
     json: bool = False,
     threads: int = 0,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Add nodes to a model, remove, rename or move some; all other vectors stay byte for byte as they are.
 
@@ -95,11 +94,13 @@ def insert(
         )
         return insert_folder(model, edges, more, threads, json, reading)
     from ..io.model_file import load
-    from ..io.readers.edges import NewEdges, read_edges
+    from ..io.readers.edges import NewEdges
     from ..methods._insert import insert as insert_nodes
     from ..methods.progress import WorkProgress
     from .node_arguments import Spoken
 
+    if edges is None and reading.repairs is not None:
+        raise InputError("--repairs lists the repairs of new edges, and none are given: leave it out")
     if (near is None) != (name is None):
         raise InputError("--near and --name belong together: name the new node, and nodes that it is near to")
     output = output or model.with_name(model.stem + ".inserted.parquet")
@@ -109,7 +110,7 @@ def insert(
         remove, rename, reparent = (_with_lines_of_files(texts, names) for texts in (remove, rename, reparent))
         with WorkProgress() as work:
             work.begin(f"reading {edges}")
-            found = None if edges is None else read_edges(together(edges, more), reading)
+            found = None if edges is None else read_new_edges(edges, more, reading)
         if found is not None and found.report is not None:
             say_lines(found.report.summary_of_edges())
         if name is not None and near is not None:

@@ -127,7 +127,8 @@ def run(arguments: list[str]) -> int:
     except CycloptsError as error:
         return _complain(f"{error}  (treeball --help lists commands and options)", 2)
     except TreeballError as error:
-        return _complain(str(error), error.exit_code)
+        sentence, *listed = str(error).splitlines() or [""]
+        return _complain(sentence, error.exit_code, listed)
     except MemoryError:
         return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
     except BrokenPipeError:
@@ -147,8 +148,11 @@ def run(arguments: list[str]) -> int:
         os._exit(_INTERRUPTED)
 
 
-def _complain(sentence: str, code: int) -> int:
+def _complain(sentence: str, code: int, listed: Sequence[str] = ()) -> int:
+    """Report an error: a sentence, and a line for each of the faults that it lists."""
     say(f"treeball: {' '.join(sentence.split())}")
+    for line in listed:
+        say(line)
     return code
 
 

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ..io.readers.settings import ReadSettings
 from ..words import count
 from .console import say, say_what_was_read
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy
 
 
 def split(
@@ -23,7 +22,7 @@ def split(
     validation: float | None = None,
     keep: float | None = None,
     seed: int = 0,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Hold out a share of the leaves, edges or closure pairs of a hierarchy: writes train.tsv and heldout.tsv.
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..hierarchy._update_limits import UpdateLimits
-from ..io.readers.settings import OnDuplicate, ReadSettings
+from ..io.readers.settings import OnDuplicate
 from ..words import count
 from .console import print_json, print_line, print_table, say, say_what_was_read
 from .folder_answers import refuse_options, refuse_reading, update_folder
 from .outputs import changing
-from .sources import read_hierarchy
+from .sources import ReadingOptions, read_hierarchy
 
 if TYPE_CHECKING:
     from ..embedding import Embedding
@@ -37,7 +37,7 @@ def update(
     heal: bool = False,
     json: bool = False,
     threads: int = 0,
-    reading: Annotated[ReadSettings, Parameter(name="*", group="Reading")] = ReadSettings(),  # noqa: B008
+    reading: Annotated[ReadingOptions, Parameter(name="*", group="Reading")] = ReadingOptions(),  # noqa: B008
 ) -> int:
     """Bring a model to the next version of its hierarchy; the vectors of what has not changed stay byte for byte.
 
@@ -99,7 +99,7 @@ def update(
     with nullcontext() if dry_run else changing(model, output, export, *more):
         embedding = load(model)
         before = embedding.hierarchy
-        after = read_hierarchy(export, more, settings_for_update(before, reading, on_duplicate))
+        after = read_hierarchy(export, more, reading, settings_for_update(before, reading, on_duplicate))
         say_what_was_read(after.report)
         changes = next_version(before, after, allow_new_roots=limits.allow_new_roots)
         if not json:

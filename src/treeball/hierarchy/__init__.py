@@ -13,8 +13,20 @@ if TYPE_CHECKING:
     from ._statistics import Statistics
     from .names import Names
     from .read_report import ReadReport
+    from .repairs import Repair, RepairKind, Repairs
 
-__all__ = ["Changes", "Edit", "Hierarchy", "Names", "ReadReport", "Statistics", "diff"]
+__all__ = [
+    "Changes",
+    "Edit",
+    "Hierarchy",
+    "Names",
+    "ReadReport",
+    "Repair",
+    "RepairKind",
+    "Repairs",
+    "Statistics",
+    "diff",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
@@ -24,6 +36,9 @@ __getattr__, __dir__ = lazy(
         "Hierarchy": "_hierarchy",
         "Names": "names",
         "ReadReport": "read_report",
+        "Repair": "repairs",
+        "RepairKind": "repairs",
+        "Repairs": "repairs",
         "Statistics": "_statistics",
         "diff": "_diff",
     },

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from ..words import count, printable
+from .repairs import Repair, RepairGroup, RepairKind, Repairs, short
 
-_SINGULAR = {
-    "empty names": "empty name",
-    "self-loops": "self-loop",
-    "duplicate edges": "duplicate edge",
-    "cycle edges": "cycle edge",
-    "undefined parents": "undefined parent",
-    "names trimmed": "name trimmed",
-    "irregular indents": "irregular indent",
-    "repeated siblings merged": "repeated sibling merged",
-    "negative branch lengths": "negative branch length",
-    "folders not listed": "folder not listed",
-    "implied edges": "implied edge",
-}
+__all__ = ["ReadReport", "listed", "repair_words", "short"]
+
+_EXAMPLES = 3  # rows of each kind that a model file keeps
+_SINGULAR = {kind.plural: kind.singular for kind in RepairKind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +36,17 @@ class ReadReport:
         The first few roots of the input by name, and how many there are.
     virtual_root
         Name of the root that was added to join several, or None.
-    repairs
-        Kind of repair -> how many.
+    repair_counts
+        Kind of repair -> how many: what was wrong in the input, and roots that were joined.
+    decision_counts
+        Kind of decision -> how many: what was left out or read in one of several ways, without a fault of the input.
     notes
         Further sentences worth telling: what was skipped, what a column was taken for.
     sha256
         Hash of the raw bytes as on disk, where there is a file.
+    repairs
+        Every repair and every decision with its kind, file, line and node; see :class:`treeball.hierarchy.Repairs`. A
+        report that comes out of a model file has the first three of each kind.
     """
 
     source: str
@@ -61,14 +58,16 @@ class ReadReport:
     roots: tuple[str, ...] = ()
     n_roots: int = 1
     virtual_root: str | None = None
-    repairs: Mapping[str, int] = field(default_factory=dict)
+    repair_counts: Mapping[str, int] = field(default_factory=dict)
+    decision_counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sha256: str | None = None
+    repairs: Repairs = field(default_factory=Repairs, compare=False, repr=False)
 
     @property
     def n_repairs(self) -> int:
-        """Number of repairs of all kinds."""
-        return sum(self.repairs.values())
+        """Number of repairs of all kinds, without the decisions."""
+        return sum(self.repair_counts.values())
 
     def headline(self) -> str:
         """One line: size, direction, roots and repairs."""
@@ -98,7 +97,7 @@ class ReadReport:
         return f"read as {self.direction}" if self.direction else f"read from {self.format}"
 
     def _repairs(self, but: str | None = None) -> str:
-        told = {kind: number for kind, number in self.repairs.items() if kind != but}
+        told = {kind: number for kind, number in self.repair_counts.items() if kind != but}
         repairs = count(sum(told.values()), "repair")
         if told:
             repairs += " (" + ", ".join(repair_words(kind, number) for kind, number in told.items()) + ")"
@@ -112,27 +111,33 @@ class ReadReport:
         return self.summary()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as a mapping that JSON can hold."""
-        content = {name: getattr(self, name) for name in self.__slots__}
+        """The report as a mapping that JSON can hold; of the repairs their numbers and the first few."""
+        content = {name: getattr(self, name) for name in self.__slots__ if name not in ("repair_counts", "repairs")}
         return content | {
             "roots": list(self.roots),
-            "repairs": dict(self.repairs),
+            "repairs": dict(self.repair_counts),
+            "decision_counts": dict(self.decision_counts),
+            "repair_examples": [repair._asdict() for repair in self.repairs.examples(_EXAMPLES)],
             "notes": list(self.notes),
         }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ReadReport:
-        """Inverse of :meth:`to_dict`."""
+        """Inverse of :meth:`to_dict`, except that only the first few repairs are listed."""
         given = dict(content)
         given["roots"] = tuple(given.get("roots", ()))
         given["notes"] = tuple(given.get("notes", ()))
+        given["repair_counts"] = dict(given.pop("repairs", {}))
+        given["repairs"] = Repairs(group for one in given.pop("repair_examples", ()) for group in _kept(Repair(**one)))
         return cls(**given)
 
 
-def short(name: object) -> str:
-    """Name for a message: on one line and not longer than a line."""
-    text = " ".join(str(name).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+def _kept(repair: Repair) -> Iterator[RepairGroup]:
+    """The group of one repair that a file kept; none for a kind that only another version knows."""
+    for kind in RepairKind:
+        if kind.plural == repair.kind:
+            found = repair.done.removesuffix(kind.done).removesuffix(": ")
+            yield replace(RepairGroup.of_nodes(kind, [repair.node], [found], [repair.line]), file=repair.file)
 
 
 def listed(names: Iterable[object], total: int, most: int = 8) -> str:

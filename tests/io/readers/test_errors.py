@@ -54,7 +54,6 @@ CASES: dict[str, tuple[bytes, dict[str, Any], list[str]]] = {
     "empty name, strict": (b"child,parent\na,b\n,b\n", {"strict": True}, ["line 3", "no name"]),
     "blanks, strict": (b"child,parent\na,b\nc ,b\n", {"strict": True}, ["line 3", "there are blanks around a name"]),
     "orphan, strict": (b"id,parent\na,\nb,zz\n", {"strict": True}, ["line 3", "zz has no row"]),
-    "roots, strict": (b"a,b\nc,b\nd,e\n", {"strict": True}, ["2 roots (b, e)"]),
     "indent, strict": (b"a\n    b\n  c\n", {"strict": True}, ["line 3", "between two levels"]),
     "sibling, strict": (b"a\n  b\n  c\n  b\n", {"strict": True}, ["line 4", "sibling's name is repeated"]),
     "truncated gzip": (GZIP[: len(GZIP) // 2], {}, ["truncated gzip", "again"]),

@@ -438,7 +438,7 @@ def test_folders_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "scandir", scandir)
     report = read(tmp_path, format="directory").report
     assert report is not None
-    assert report.repairs == {"folders not listed": 1}
+    assert report.repair_counts == {"folders not listed": 1}
     with pytest.raises(InputError, match=r"shut could not be listed"):
         read(tmp_path, format="directory", strict=True)
 

@@ -338,7 +338,7 @@ def test_broader_transitive_alone_and_beside_broader() -> None:
     both = SKOS + ":a skos:broaderTransitive :b . :b skos:broaderTransitive :a . :c skos:broaderTransitive :a, :b ."
     report = read(both.encode()).report
     assert report is not None
-    assert report.repairs["cycle edges"] == 1
+    assert report.repair_counts["cycle edges"] == 1
 
 
 def test_nothing_typed_vanishes_uncounted() -> None:

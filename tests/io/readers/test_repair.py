@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.io.readers import helpers
 from tests.io.readers.helpers import ANIMALS, edges_of
-from treeball.errors import InputError
+from treeball.errors import FaultsError, InputError
 from treeball.hierarchy.read_report import ReadReport
 from treeball.io.readers import read
 
@@ -44,7 +45,7 @@ def test_each_kind_is_counted() -> None:
     hierarchy = read(dirty)
     assert edges_of(hierarchy) == ANIMALS | {("rose", "plant"), ("tulip", "plant")}
     assert hierarchy.report is not None
-    assert hierarchy.report.repairs == {
+    assert hierarchy.report.repair_counts == {
         "names trimmed": 1,
         "empty names": 1,
         "self-loops": 1,
@@ -63,7 +64,7 @@ def test_a_parent_without_a_row_stays() -> None:
     hierarchy = read(b"id,parent_id\n1,\n2,1\n3,9\n4,9\n")
     assert edges_of(hierarchy) == {("2", "1"), ("3", "9"), ("4", "9")}
     assert hierarchy.report is not None
-    assert hierarchy.report.repairs == {"undefined parents": 1, "roots joined": 2}
+    assert hierarchy.report.repair_counts == {"undefined parents": 1, "roots joined": 2}
 
 
 @pytest.mark.parametrize("marker", ["", "0", "-1", "NULL", "null", "None", "NaN", "\\N", "1"])
@@ -120,7 +121,7 @@ def test_negative_branch_lengths_become_zero() -> None:
     assert hierarchy.parent_weight is not None
     assert hierarchy.parent_weight.tolist() == [0.0, 1.0]
     assert hierarchy.report is not None
-    assert hierarchy.report.repairs == {"negative branch lengths": 1}
+    assert hierarchy.report.repair_counts == {"negative branch lengths": 1}
 
 
 @settings(max_examples=150, deadline=None)
@@ -134,7 +135,7 @@ def test_any_set_of_pairs_becomes_a_hierarchy(pairs: list[tuple[int, int]]) -> N
         return
     hierarchy = read(pairs, direction="child-parent", reduce="never")
     assert hierarchy.report is not None
-    kept, repairs = edges_of(hierarchy), dict(hierarchy.report.repairs)
+    kept, repairs = edges_of(hierarchy), dict(hierarchy.report.repair_counts)
     distinct = set(pairs) - loops
     assert kept <= distinct
     assert repairs.get("self-loops", 0) == sum(a == b for a, b in pairs)
@@ -148,11 +149,15 @@ def test_any_set_of_pairs_becomes_a_hierarchy(pairs: list[tuple[int, int]]) -> N
     tops = [node for node in graph if graph.out_degree(node) == 0]
     assert hierarchy.report.n_roots == len(tops)
     assert repairs.get("roots joined", 0) == (len(tops) if len(tops) > 1 else 0)
-    if not repairs:
+    listed = hierarchy.report.repairs
+    assert Counter(repair.kind for repair in listed) == repairs | dict(hierarchy.report.decision_counts)
+    faults = sum(number for kind, number in repairs.items() if kind != "roots joined")
+    if not faults:
         read(pairs, direction="child-parent", reduce="never", strict=True)
-    else:
-        with pytest.raises(InputError):
-            read(pairs, direction="child-parent", reduce="never", strict=True)
+        return
+    with pytest.raises(FaultsError) as caught:
+        read(pairs, direction="child-parent", reduce="never", strict=True)
+    assert list(caught.value.repairs) == [repair for repair in listed if repair.kind != "roots joined"]
 
 
 def test_what_is_not_used_of_an_ontology_is_counted() -> None:
@@ -174,7 +179,7 @@ def test_obsolete_terms_and_restrictions_are_notes_not_repairs() -> None:
     obo = helpers.obo(ANIMALS) + b"\n[Term]\nid: T:gone\nis_obsolete: true\n\n[Term]\nid: T:left\nis_a: T:gone\n"
     hierarchy = read(obo + b"is_a: T:dog\nrelationship: part_of T:cat\n")
     assert hierarchy.report is not None
-    assert hierarchy.report.repairs == {}
+    assert hierarchy.report.repair_counts == {}
     assert hierarchy.report.notes == (
         "1 obsolete term left out, and 1 relation with them",
         "1 part_of relation passed over; part_of=True (on the command line: --part-of) follows them",
@@ -237,3 +242,153 @@ def test_large_codes_do_not_overflow() -> None:
     assert hierarchy.n_edges == n - 1
     assert hierarchy.report is not None
     assert hierarchy.report.n_repairs == 0
+
+
+def _rows(source: Any, **overrides: Any) -> set[tuple[str, int | None, str | None]]:
+    """Kind, line and node of every repair."""
+    report = _report(source, **overrides)
+    assert Counter(repair.kind for repair in report.repairs) == {**report.repair_counts, **report.decision_counts}
+    return {(repair.kind, repair.line, repair.node) for repair in report.repairs}
+
+
+DIRTY = (
+    b"# made by hand\nchild,parent,note\ndog,mammal,x\ncat,mammal,x\nowl,bird,x\nmammal,animal,x\nbird,animal,x\n"
+    b"dog,mammal,x\ndog,mammal,x\nowl,owl,x\nanimal,dog,x\n,bird,x\nrose,plant,x\n\n# between\ntulip , plant,x\n"
+)
+
+
+def test_every_occurrence_is_listed_with_its_line() -> None:
+    assert _rows(DIRTY) == {
+        ("duplicate edges", 8, "dog"),
+        ("duplicate edges", 9, "dog"),
+        ("self-loops", 10, "owl"),
+        ("cycle edges", 11, "animal"),
+        ("empty names", 12, None),
+        ("names trimmed", 16, "tulip "),
+        ("roots joined", None, "animal"),
+        ("roots joined", None, "plant"),
+        ("comment lines", 1, None),
+        ("comment lines", 15, None),
+        ("columns not used", None, None),
+    }
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_lines_are_those_of_the_file_whatever_ends_them(end: bytes, quoted: bool) -> None:
+    rows = [
+        b"child,parent",
+        b'"a",r' if quoted else b"a,r",
+        b"",
+        b"b,r",
+        b"  " if end != b"\r" else b"",
+        b"a,r",
+        b"b,r",
+    ]
+    rows = [row for row in rows if row.strip() or not quoted]
+    expected = {(6, "a"), (7, "b")} if not quoted else {(4, "a"), (5, "b")}
+    found = _rows(end.join(rows))
+    assert {(line, node) for kind, line, node in found if kind == "duplicate edges"} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "expected"),
+    [
+        ("id,parent_id,name\n1,,A\n2,1,B\n2,1,C\n", {}, {("other labels", 4, "2"), ("duplicate edges", 4, "2")}),
+        ("id,parent_id\n1,0\n2,1\n3,1\n", {}, {("root markers", 2, "1")}),
+        ("id,parent_id\n1,1\n2,1\n3,1\n", {}, {("own parents", 2, "1")}),
+        ("id,parent_id\n1,\n2,9\n3,9\n", {}, {
+            ("undefined parents", 3, "9"), ("roots joined", None, "1"), ("roots joined", None, "9")
+        }),
+        ("L1,L2,other\nA,B,x\n,C,x\n", {}, {("rows continued", 3, None), ("columns not used", None, None)}),
+        ("a\n  b\n  c\n  b\n", {}, {("repeated siblings merged", 4, "b")}),
+        ("a\n    b\n  c\n", {}, {("irregular indents", 3, None)}),
+        ("a\n  b\n    x\n  c\n    x\n", {}, {
+            ("nodes named by path", 3, "a > b > x"), ("nodes named by path", 5, "a > c > x")
+        }),
+        ("# Title\n- a\n  - b\n  - c\n", {}, {("text lines", 1, None)}),
+        ("# top\nA > B\nA > C\nA > B\n", {}, {("comment lines", 1, None), ("repeated siblings merged", 4, "B")}),
+        ("Category\nA > B\nA > C\n", {}, {("header lines", 1, None)}),
+        ("a,b\nb,c\na,c\nd,c\n", {}, {("closure edges removed", 3, "a")}),
+        ("a,b\nb,c\na,c\nd,b\nc,e\n", {"reduce": "always"}, {("implied edges removed", 3, "a")}),
+        ("((a:1,b:-1)95:1,(c:1,d)90:1)r:1;", {"names": "auto"}, {
+            ("negative branch lengths", None, "b"), ("missing branch lengths", None, "d"),
+            ("support values", None, "<a + 1>"), ("support values", None, "<c + 1>"),
+        }),
+        ("((a,b),(a,c))r", {"format": "newick"}, {
+            ("ends added", None, None), ("repeated labels renamed", None, "a #2"),
+            ("unnamed nodes named", None, "<a + 1>"), ("unnamed nodes named", None, "<a + 1> #2"),
+        }),
+    ],
+)  # fmt: skip
+def test_decisions_and_repairs_of_each_format_are_listed(text: str, settings: Any, expected: Any) -> None:
+    guess = ("directions guessed", None, None)
+    found = _rows(text.encode(), **settings)
+    assert found - {guess} == expected - {guess}
+
+
+def test_what_an_ontology_leaves_out_is_listed_by_term() -> None:
+    obo = (
+        "[Term]\nid: T:1\nname: a\nalt_id: T:9\n\n[Term]\nid: T:2\nis_a: T:9\nrelationship: part_of T:3\n\n"
+        "[Term]\nid: T:3\nis_a: T:1\nrelationship: eats T:2\n\n[Term]\nid: T:4\nis_a: T:1\nis_obsolete: true\n"
+    )
+    assert _rows(obo.encode()) == {
+        ("alternative ids", 8, "T:2"),
+        ("obsolete terms", None, "T:4"),
+        ("obsolete relations", 18, "T:4"),
+        ("part_of relations skipped", 9, "T:2"),
+        ("statements skipped", None, None),
+    }
+
+
+def test_lines_of_other_encodings_are_listed() -> None:
+    obo = b"[Term]\nid: T:1\nname: caf\xe9\n\n[Term]\nid: T:2\nis_a: T:1\n"
+    assert ("Latin-1 lines", 3, None) in _rows(obo)
+
+
+def test_strict_lists_all_faults_at_once() -> None:
+    with pytest.raises(FaultsError) as caught:
+        read(DIRTY, strict=True)
+    first, *lines = str(caught.value).splitlines()
+    assert first.startswith("bytes has 6 faults (1 name trimmed, 1 empty name, 1 self-loop, 2 duplicate edges, 1 cycle")
+    assert "  bytes, line 9: dog -> mammal is repeated" in lines
+    assert len(lines) == len(caught.value.repairs) == 6
+    assert {repair.line for repair in caught.value.repairs} == {8, 9, 10, 11, 12, 16}
+
+
+def test_strict_lists_the_first_of_many_faults() -> None:
+    with pytest.raises(FaultsError) as caught:
+        read(b"a,r\nb,r\n" + b"a,r\n" * 5000, strict=True)
+    first, *lines = str(caught.value).splitlines()
+    assert "5,000 faults" in first
+    assert len(lines) == 21
+    assert lines[-1].strip().startswith("and 4,980 more: --repairs FILE")
+    assert len(caught.value.repairs) == 5000
+
+
+def test_strict_accepts_several_roots() -> None:
+    hierarchy = read(b"a,b\nc,b\nd,e\nf,e\n", strict=True)
+    assert hierarchy.report is not None
+    assert hierarchy.report.repair_counts == {"roots joined": 2}
+
+
+def test_repairs_of_several_files_name_their_file(tmp_path: Path) -> None:
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    files[0].write_text("id,parent_id\n1,\n2,1\n2,1\n3,1\n")
+    files[1].write_text("# x\nid,parent_id\n4,2\n4,2\n5,7\n")
+    report = _report(files)
+    assert {(repair.kind, Path(repair.file).name, repair.line) for repair in report.repairs} == {
+        ("duplicate edges", "a.csv", 4),
+        ("duplicate edges", "b.csv", 4),
+        ("comment lines", "b.csv", 1),
+        ("undefined parents", "b.csv", 5),
+        ("roots joined", " + ".join(map(str, files)).rpartition("/")[2], None),
+    }
+
+
+def test_a_million_duplicates_are_arrays() -> None:
+    repeats = _report(b"child,parent\n" + b"a,r\nb,r\n" * 200_000).repairs
+    assert len(repeats) == 399_998
+    assert len(repeats.groups) == 1
+    assert isinstance(repeats.groups[0].child, np.ndarray)
+    assert (repeats[0].line, repeats[-1].line) == (4, 400_001)

@@ -205,7 +205,7 @@ def test_categories_and_products(tmp_path: Path) -> None:
         assert called_edges(hierarchy) == tree
         report = hierarchy.report
         assert report is not None
-        assert report.repairs["undefined parents"] == 1
+        assert report.repair_counts["undefined parents"] == 1
         assert "products.csv: columns not used: price" in report.notes
         assert "2 files (" in report.format
     assert called_edges(read(files, names="id")) >= {("2", "1"), ("x1", "2")}

@@ -198,7 +198,7 @@ def _read_several(given: Sequence[str | os.PathLike[str]], settings: ReadSetting
     from .several import Part, joined
 
     sources = [open_source(one, settings.encoding, settings.sheet) for one in given]
-    parts = [Part(Path(source.label).name, _relation(source, settings)) for source in sources]
+    parts = [Part(Path(source.label).name, source.label, _relation(source, settings)) for source in sources]
     digest = hashlib.sha256("".join(source.sha256 for source in sources).encode()).hexdigest()
     return to_hierarchy(joined(parts, settings), " + ".join(source.label for source in sources), settings, digest)
 
@@ -225,6 +225,7 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
         ) from error
     require_room()
     relation.notes.extend(source.notes)
+    relation.repairs[:0] = source.repairs
     return relation
 
 

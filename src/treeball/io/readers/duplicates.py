@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairKind
 from ...words import count
 from .relation import MISSING
 from .settings import OnDuplicate, ReadSettings, UpdateReading
@@ -70,6 +71,8 @@ def _settle(work: Repairer, settings: UpdateReading) -> None:
         if last
         else rows[np.unique(codes, return_index=True)[1]]
     )
+    others = np.setdiff1d(rows, kept)
+    work.record(RepairKind.IDS_REPEATED, "{child} below {parent}", others, work.child[others], work.parent[others])
     _take_labels(work, kept)
     if settings.one_parent:
         stays = np.ones(work.child.size, np.bool_)
@@ -118,6 +121,7 @@ def _label(work: Repairer, row: int) -> str:
 def _take_labels(work: Repairer, rows: NDArray[np.int64]) -> None:
     """Give the ids of these rows the labels of the rows; a row without a label leaves that of its id."""
     work.notes = [note for note in work.notes if not note.endswith(SECOND_NAME)]
+    work.repairs = [group for group in work.repairs if group.kind is not RepairKind.OTHER_LABELS]
     if work.labels is None:
         return
     labels = work.labels.to_pylist()

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...hierarchy.names import Names
 from ...hierarchy.read_report import ReadReport
+from ...hierarchy.repairs import RepairKind
 from ._read import read
 from .settings import ReadSettings
 
@@ -41,12 +42,12 @@ class _EdgeSettings(ReadSettings):
     """Settings for edges whose tops are nodes of a model: those have no rows here, and are as many as they are."""
 
     @property
-    def accepted(self) -> frozenset[str]:
-        return frozenset(["undefined parents", "roots joined"])
+    def accepted(self) -> frozenset[RepairKind]:
+        return frozenset([RepairKind.UNDEFINED_PARENTS, RepairKind.ROOTS_JOINED])
 
     @property
-    def refused(self) -> frozenset[str]:
-        return frozenset(["cycle edges", "self-loops"])
+    def refused(self) -> frozenset[RepairKind]:
+        return frozenset([RepairKind.CYCLE_EDGES, RepairKind.SELF_LOOPS])
 
 
 def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
@@ -67,7 +68,7 @@ def read_edges(source: Any, reading: ReadSettings | None = None) -> NewEdges:
         return NewEdges([(child, parent) for child, parent in source])
     reading = reading or ReadSettings()
     direction = "header" if reading.direction == "auto" else reading.direction
-    given = {setting.name: getattr(reading, setting.name) for setting in fields(reading)}
+    given = {setting.name: getattr(reading, setting.name) for setting in fields(ReadSettings)}
     found = read(source, _EdgeSettings(**given | {"direction": direction, "reduce": "never"}))
     child, parent = found.real_edges()
     pairs = list(zip(found.names.take(child), found.names.take(parent), strict=True))

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairKind
 from ..memory import EVERY, require_room, require_room_after, watched
-from .relation import MISSING, Relation, Repair, refuse_surrogates, string_array
+from .relation import MISSING, Relation, refuse_surrogates, string_array
 
 _MOST_CHARACTERS = 1 << 29  # a chain of n steps has names of n^2 characters in all
 _FEW = 8  # children that are added faster one by one
@@ -29,9 +30,8 @@ class PathTree:
         self.labels: list[Hashable] = []
         self.parents: list[int] = []
         self.lines: list[int] = []
-        self.empty = self.repeated = 0
-        self.first_empty: int | None = None
-        self.first_repeat: int | None = None
+        self.empty: list[int] = []  # lines without a name, 0 if unknown
+        self.repeated: list[tuple[int, int]] = []  # codes and lines of siblings that were there already
         self._children: dict[int, dict[Hashable, int]] = {}
         self._together: dict[int, range] = {}  # children that came all at once, and are looked up by nobody so far
 
@@ -43,8 +43,7 @@ class PathTree:
         """
         if isinstance(label, str):
             if not label or label.isspace():
-                self.empty += 1
-                self.first_empty = self.first_empty or line or None
+                self.empty.append(line)
                 return parent
             label = str(label)  # plain text, whatever subclass the reader used
         count = len(self.labels)
@@ -60,9 +59,12 @@ class PathTree:
             self.parents.append(parent)
             self.lines.append(line)
         elif expect_new:
-            self.repeated += 1
-            self.first_repeat = self.first_repeat or line or None
+            self.repeat(code, line)
         return code
+
+    def repeat(self, code: int, line: int) -> None:
+        """Take note of a node that is written again."""
+        self.repeated.append((code, line))
 
     def add_all(self, parent: int, labels: Sequence[Hashable]) -> Sequence[int]:
         """Codes of several children of ``parent``, in order; many new ones are added in one step."""
@@ -121,6 +123,7 @@ class PathTree:
     def to_relation(self, format: str, separator: str = " > ", full: bool = False) -> Relation:
         """The tree as a relation; ``full`` names every node by its path."""
         notes = []
+        by_path: list[int] = []
         names: Any
         if full:
             names = self._distinct_paths(separator)
@@ -134,19 +137,13 @@ class PathTree:
                     for code, label in watched(enumerate(names))
                 ]
                 notes.append(f"{shared:,} nodes share their label with another and are named by their path")
+                by_path = [code for code, label in enumerate(self.labels) if count[label] > 1]
                 if len(set(names)) < len(names):
                     names = self._distinct_paths(separator)
             if isinstance(names, list) and all(type(name) is str for name in names):
                 names = string_array(names)
-        repairs = []
-        if self.empty:
-            repairs.append(Repair("empty names", self.empty, self.first_empty, "a node has no name"))
-        if self.repeated:
-            repairs.append(
-                Repair("repeated siblings merged", self.repeated, self.first_repeat, "a sibling's name is repeated")
-            )
         lines = self.lines
-        return Relation(
+        relation = Relation(
             format,
             names,
             np.arange(len(names), dtype=np.int32),
@@ -155,9 +152,14 @@ class PathTree:
             names_hold_labels=full,
             direction="child-parent",
             line_of=(lambda pair: lines[pair] or None) if any(lines) else None,
-            repairs=repairs,
             notes=notes,
         )
+        relation.record_lines(RepairKind.EMPTY_NAMES, self.empty, "a node has no name")
+        merged = [str(self.labels[code]) for code, _ in self.repeated]
+        at = [line for _, line in self.repeated]
+        relation.record_nodes(RepairKind.SIBLINGS_MERGED, merged, "a sibling's name is repeated", at)
+        relation.record(RepairKind.NAMED_BY_PATH, "another node has this label", np.array(by_path, np.int32))
+        return relation
 
     def _distinct_paths(self, separator: str) -> pa.Array:
         """Paths of all nodes; two can be the same only where labels hold the mark that separates steps."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairKind
 from .hints import setting
 from .path_tree import PathTree
 from .relation import MISSING, Relation, string_array
@@ -64,8 +65,7 @@ def relation_of_paths(
         for step in steps_of(ID.sub("", text) if with_ids else text, mark):
             node = tree.add(node, step, number, expect_new=False)
         if node in complete and count_repeats:
-            tree.repeated += 1
-            tree.first_repeat = tree.first_repeat or number
+            tree.repeat(node, number)
         elif node != MISSING:
             complete.add(node)
             found = ID.match(text) if with_ids else None
@@ -83,6 +83,7 @@ def _name_by_ids(relation: Relation, ids: dict[int, str]) -> None:
     names = [ids.get(code, path) for code, path in enumerate(paths)]
     if len(set(names)) < len(names):
         relation.notes.append("the ids in front of the paths were left out, since some occur twice")
+        relation.record_nodes(RepairKind.PATH_IDS_DROPPED, list(ids.values()), "some ids occur twice")
         return
     relation.names, relation.labels, relation.names_hold_labels = string_array(names), string_array(paths), False
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from ...errors import InputError
 from ...hierarchy.read_report import listed, short
+from ...hierarchy.repairs import RepairKind
 from ...words import count
 from .hints import setting
 from .newick_text import Tree
-from .relation import MISSING, Relation, Repair, string_array
+from .relation import MISSING, Relation, string_array
 from .settings import ReadSettings
 
 _VALUE = r"(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
@@ -53,9 +54,12 @@ def relation_of_trees(trees: Trees, format: str, label: str, settings: ReadSetti
     """Relation of the tree that is meant, or of several as one forest."""
     tree, note = _choose(trees, label, settings.tree)
     support = _support_values(tree) if settings.names != "label" else []
+    values = [str(tree.names[node]) for node in support]
     for node in support:
         tree.names[node] = None
-    unnamed = sum(name is None for name in tree.names) - len(support)
+    nameless = np.array([name is None for name in tree.names], bool)
+    nameless[support] = False
+    unnamed = int(nameless.sum())
     names, renamed = _name_all(tree)
     relation = Relation(
         format,
@@ -68,21 +72,30 @@ def relation_of_trees(trees: Trees, format: str, label: str, settings: ReadSetti
     notes = relation.notes
     if note:
         notes.append(note)
+        relation.record_lines(RepairKind.TREES_CHOSEN, [None], [note])
     if support:
+        details = [f"the label {value} is a support value" for value in values]
+        relation.record_nodes(RepairKind.SUPPORT_VALUES, [names[node] for node in support], details)
         notes.append(
             f"{count(len(support), 'inner label')} taken as support values, the nodes named after the leaves below; "
             f"{setting('names', 'label')} takes the labels as names"
         )
     if unnamed:
         notes.append(f"{count(unnamed, 'unnamed node')} named after the leaves below")
+        relation.record(RepairKind.NODES_NAMED, "the node has no label", np.flatnonzero(nameless))
     if renamed:
         notes.append(
-            f"{count(renamed, 'node')} with a label that occurs before or elsewhere: each has an addition to its name"
+            f"{count(len(renamed), 'node')} with a label that occurs before or elsewhere: each has an addition to its "
+            "name"
         )
+        relation.record(RepairKind.NODES_RENAMED, "another node has this label", np.array(sorted(renamed)))
     if tree.further_values:
         notes.append(f"{count(tree.further_values, 'value')} after branch lengths passed over")
+        skipped = f"{count(tree.further_values, 'value')} after branch lengths"
+        relation.record_lines(RepairKind.VALUES_SKIPPED, [None], skipped)
     if not tree.ended:
         notes.append("the ';' at the end is missing: read as if it were there")
+        relation.record_lines(RepairKind.ENDS_ADDED, [None], "the ';' at the end is missing")
     return relation
 
 
@@ -145,8 +158,8 @@ def _support_values(tree: Tree) -> list[int]:
     return found
 
 
-def _name_all(tree: Tree) -> tuple[list[str], int]:
-    """Distinct names of all nodes, and how many labels needed an addition, since another node has the same.
+def _name_all(tree: Tree) -> tuple[list[str], list[int]]:
+    """Distinct names of all nodes, and the nodes whose label needs an addition, since another node has the same.
 
     An unnamed inner node is named after its first leaf in alphabetical order and how many leaves are below it, so that
     its name does not depend on the order in which the file lists them; an inner label that repeats gets this added.
@@ -167,7 +180,8 @@ def _name_all(tree: Tree) -> tuple[list[str], int]:
     uses = Counter(name for name in tree.names if name is not None)
     taken = {name for name, times in uses.items() if times == 1}
     repeats: Counter[str] = Counter()  # a chain of nodes with one child each has the same leaves all along
-    number = renamed = 0
+    number = 0
+    renamed: list[int] = []
     for node in range(n):
         own = tree.names[node]
         if leaf[node] and own is not None and uses[own] > 1 and own not in taken:
@@ -180,7 +194,8 @@ def _name_all(tree: Tree) -> tuple[list[str], int]:
         if own is not None and uses[own] == 1:
             names[node] = own
             continue
-        renamed += own is not None
+        if own is not None:
+            renamed.append(node)
         if leaf[node] and own is not None:
             wanted = own
         elif leaf[node]:
@@ -205,11 +220,10 @@ def _add_weights(relation: Relation, tree: Tree) -> None:
     edges = relation.parent >= 0
     if not edges.any() or not np.isfinite(weights[edges]).any():
         return
-    missing = int(np.isnan(weights[edges]).sum())
-    if missing:
-        relation.notes.append(f"{count(missing, 'branch length')} missing, taken as 1")
+    missing = np.flatnonzero(np.isnan(weights) & edges)
+    if missing.size:
+        relation.notes.append(f"{count(missing.size, 'branch length')} missing, taken as 1")
+        relation.record(RepairKind.LENGTHS_MISSING, "the branch has no length", missing)
         weights[np.isnan(weights)] = 1.0
-    negative = int((weights < 0).sum())
-    if negative:
-        relation.repairs.append(Repair("negative branch lengths", negative, None, "a branch length is below zero"))
+    relation.record(RepairKind.NEGATIVE_LENGTHS, "a branch length is below zero", np.flatnonzero(weights < 0))
     relation.weights = np.maximum(weights, 0.0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairGroup, RepairKind
 from ...types import Codes
 from ..memory import EVERY, require_room, require_room_after
 
@@ -23,16 +25,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 MISSING = -1
 """Code of an empty cell: as a parent it declares a root, as a child it is an empty name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """Something in the input that had to be changed, and where it was seen first."""
-
-    kind: str
-    count: int
-    line: int | None = None
-    detail: str = ""
 
 
 @dataclass(slots=True)
@@ -69,6 +61,8 @@ class Relation:
         True when every node has a row of its own, so that a parent without one is undefined.
     line_of
         Line in the file of pair i, or None where lines mean nothing.
+    files
+        Of several files that were joined: the first pair of each, and its path.
     repairs, notes
         What the format reader itself changed, and what it wants to tell.
     """
@@ -88,12 +82,77 @@ class Relation:
     swapped: bool = False
     is_table: bool = False
     line_of: Callable[[int], int | None] | None = None
-    repairs: list[Repair] = field(default_factory=list)
+    files: tuple[tuple[int, str], ...] = ()
+    repairs: list[RepairGroup] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def line(self, pair: int) -> int | None:
         """Line of pair ``pair``, where known."""
         return None if self.line_of is None else self.line_of(pair)
+
+    def record(self, kind: RepairKind, detail: str, pairs: NDArray[Any], child: Codes | None = None) -> None:
+        """List what happens to ``pairs`` (k,): their children, or the nodes ``child`` (k,), are the nodes of the rows.
+
+        Names and labels are those of this moment.
+        """
+        self.repairs += groups_of_pairs(
+            self, RepairGroup(kind, pairs.size, detail, names=self.names, labels=self.labels), pairs, child
+        )
+
+    def record_nodes(
+        self,
+        kind: RepairKind,
+        nodes: Sequence[object],
+        detail: str | Sequence[str] = "",
+        lines: Iterable[int | None] | None = None,
+    ) -> None:
+        """List repairs of a few nodes (k,)."""
+        if nodes:
+            self.repairs.append(RepairGroup.of_nodes(kind, nodes, detail, lines))
+
+    def number_lines(self, line_of: Callable[[int], int | None]) -> None:
+        """Turn the lines so far, which are numbers of texts from 1, into the lines ``line_of`` texts from 0."""
+        number_of = self.line_of
+        if number_of is not None:
+            self.line_of = lambda pair: line_of((number_of(pair) or 1) - 1)
+        for place, group in enumerate(self.repairs):
+            if group.lines is not None:
+                found = np.array([line_of(line - 1) or 0 if line else 0 for line in group.lines.tolist()], np.int64)
+                self.repairs[place] = replace(group, lines=found)
+
+    def record_lines(self, kind: RepairKind, lines: Iterable[int | None], detail: str | Sequence[str] = "") -> None:
+        """List repairs of lines, or of the whole file where the line is None."""
+        self.repairs.append(RepairGroup.of_lines(kind, lines, detail))
+
+
+def groups_of_pairs(
+    relation: Relation, group: RepairGroup, pairs: NDArray[Any], child: Codes | None = None, parent: Codes | None = None
+) -> Iterator[RepairGroup]:
+    """``group`` with the lines and codes of ``pairs`` (k,), ascending: a group for each file that they are in."""
+    if not pairs.size:
+        return
+    child = relation.child[pairs] if child is None else child
+    parent = relation.parent[pairs] if parent is None else parent
+    starts = [0, *np.searchsorted(pairs, [start for start, _ in relation.files[1:]]).tolist(), pairs.size]
+    files = [file for _, file in relation.files] or [group.file]
+    for file, (start, stop) in zip(files, pairwise(starts), strict=True):
+        if start < stop:
+            lines = lines_at(relation.line_of, pairs[start:stop])
+            yield replace(
+                group, count=stop - start, file=file, lines=lines, child=child[start:stop], parent=parent[start:stop]
+            )
+
+
+def lines_at(line_of: Callable[[int], int | None] | None, rows: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Lines (k,) of rows (k,), 0 where unknown; None where no line is known."""
+    if line_of is None:
+        return None
+    require_room(rows.size * np.dtype(np.int64).itemsize)
+    many = getattr(line_of, "many", None)
+    if many is not None:
+        found: NDArray[np.int64] = many(rows)
+        return found
+    return np.fromiter((line_of(row) or 0 for row in rows.tolist()), np.int64, rows.size)
 
 
 class RelationBuilder:

@@ -1,4 +1,4 @@
-"""From a Relation to a clean Hierarchy: every repair by a stated policy, counted, or refused when strict.
+"""From a Relation to a clean Hierarchy: every repair follows a stated policy, is listed, or is refused when strict.
 
 The policy: blank names lose their pairs; self-loops and repeats are dropped (the first stays); of a cycle the pair
 that closes it, in the order of the file, is dropped; a parent without a row of its own in an id/parent table stays
@@ -7,6 +7,9 @@ as a node; several roots are joined under an added one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,21 +17,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...engine.cpu.graph import find_back_edges
-from ...errors import InputError
+from ...errors import FaultsError, InputError
 from ...hierarchy import Hierarchy
 from ...hierarchy.lookup_keys import clean_labels, clean_synonyms
 from ...hierarchy.names import Names
-from ...hierarchy.read_report import ReadReport, listed, short
+from ...hierarchy.read_report import ReadReport, listed, repair_words, short
+from ...hierarchy.repairs import RepairGroup, RepairKind, Repairs
 from ...types import Codes
 from ...words import count
 from .closure import check_closure
 from .direction import Decision, decide
 from .duplicates import check_rows
 from .hints import setting
-from .relation import MISSING, Relation, Repair, apply_labels, refuse_surrogates
+from .relation import MISSING, Relation, apply_labels, groups_of_pairs, refuse_surrogates
 from .settings import ReadSettings
 
 _ROOTS_SHOWN = 3
+_FAULTS_SHOWN = 20
 
 
 class Repairer:
@@ -36,27 +41,21 @@ class Repairer:
 
     def __init__(self, relation: Relation, label: str, settings: ReadSettings) -> None:
         self.relation, self.label, self.settings = relation, label, settings
-        self.repairs: list[Repair] = []
+        self.repairs = [group if group.file else replace(group, file=label) for group in relation.repairs]
         self.notes = list(relation.notes)
         self.names, self.labels, self.synonyms = _described(relation, settings)
         self.child, self.parent, self.weights = relation.child, relation.parent, relation.weights
         self.origin: NDArray[np.int64] | None = None
 
-    def record(self, kind: str, count: int, detail: str, pair: int | None = None, line: int | None = None) -> None:
-        """Count a repair; when strict, refuse instead, naming the line of ``pair`` where lines are known."""
-        if count == 0 or kind in self.settings.accepted:
+    def record(
+        self, kind: RepairKind, detail: str, pairs: NDArray[Any], child: Codes, parent: Codes | None = None
+    ) -> None:
+        """List what happens to ``pairs`` (k,), numbers of the pairs that are left; ``detail`` names codes (k,)."""
+        if kind in self.settings.accepted:
             return
-        if pair is not None:
-            line = self.relation.line(pair if self.origin is None else int(self.origin[pair]))
-        where = self.label if line is None else f"{self.label}, line {line}"
-        if kind in self.settings.refused:
-            more = f" ({count:,} {kind} in all)" if count > 1 else ""
-            raise InputError(f"{where}: {detail}{more}, and no node can hang below itself: correct or remove that edge")
-        if self.settings.strict:
-            raise InputError(
-                f"{where}: {detail}; correct it, or read without {setting('strict', 'true')} to have it repaired"
-            )
-        self.repairs.append(Repair(kind, count, line, detail))
+        group = RepairGroup(kind, pairs.size, detail, self.label, names=self.names, labels=self.labels)
+        first = pairs if self.origin is None else self.origin[pairs]
+        self.repairs += groups_of_pairs(self.relation, group, first, child, child if parent is None else parent)
 
     def name(self, code: int) -> str:
         """Node for messages: its name, with its label where it has one."""
@@ -72,15 +71,42 @@ class Repairer:
         self.weights = None if self.weights is None else self.weights[kept]
         self.origin = kept if self.origin is None else self.origin[kept]
 
-    def drop(self, bad: NDArray[np.bool_], kind: str, detail: str) -> None:
-        """Record and remove the pairs of ``bad`` (m,); ``detail`` may name {child} and {parent} of the first."""
-        if not bad.any():
+    def drop(self, bad: NDArray[np.bool_], kind: RepairKind, detail: str) -> None:
+        """List and remove the pairs of ``bad`` (m,); ``detail`` may name {child} and {parent}."""
+        pairs = np.flatnonzero(bad)
+        if pairs.size:
+            self.record(kind, detail, pairs, self.child[pairs], self.parent[pairs])
+            self.keep(~bad)
+
+    def refuse_faults(self) -> None:
+        """Raise FaultsError with all faults that the settings refuse."""
+        refused, strict = self.settings.refused, self.settings.strict
+        faults = Repairs(one for one in self.repairs if one.kind in refused or (strict and one.kind.level == "fault"))
+        if not faults:
             return
-        first = int(np.argmax(bad))
-        low, high = int(self.child[first]), int(self.parent[first])
-        text = detail.format(child=self.name(low) if low >= 0 else "", parent=self.name(high) if high >= 0 else "")
-        self.record(kind, int(bad.sum()), text, pair=first)
-        self.keep(~bad)
+        below_itself = all(group.kind in refused for group in faults.groups)
+        listed, plain = list(_spoken(faults)), f"or read without {setting('strict', 'true')} to have"
+        if len(faults) == 1:
+            remedy = f"; correct it, {plain} it repaired"
+            if below_itself:
+                remedy = ", and no node can hang below itself: correct or remove that edge"
+            raise FaultsError(listed[0] + remedy, repairs=faults)
+        kinds = ", ".join(repair_words(kind, number) for kind, number in faults.counts("fault").items())
+        remedy = f": correct them, {plain} them repaired"
+        if below_itself:
+            remedy = ", and no node can hang below itself: correct or remove these edges"
+        if len(faults) > len(listed):
+            rest = len(faults) - len(listed)
+            listed.append(f"and {rest:,} more: --repairs FILE lists all (in Python: error.repairs)")
+        raise FaultsError(f"{self.label} has {len(faults):,} faults ({kinds}){remedy}", listed, faults)
+
+
+def _spoken(faults: Repairs) -> Iterator[str]:
+    """A line for each of the first faults: where it is and what is wrong."""
+    rows = ((group.file, row) for group in faults.groups for row in group.rows(0, _FAULTS_SHOWN))
+    for file, (line, node, detail) in islice(rows, _FAULTS_SHOWN):
+        where = file if line is None else f"{file}, line {line}"
+        yield f"{where}: {detail or short(node)}"
 
 
 def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256: str | None = None) -> Hierarchy:
@@ -89,19 +115,21 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
         refuse_surrogates(relation.names)
     refuse_surrogates([settings.root])
     work = Repairer(relation, label, settings)
-    for repair in relation.repairs:
-        work.record(repair.kind, repair.count, repair.detail, line=repair.line)
     decision = decide(relation, settings)
+    if decision.doubt is not None:
+        work.repairs.append(replace(RepairGroup.of_lines(RepairKind.DIRECTIONS_GUESSED, [None]), file=label))
     if decision.direction == "parent-child":
         work.child, work.parent = work.parent, work.child
     check_rows(work)
     _drop_empty_names(work)
     _find_orphans(work)
     work.keep(work.parent != MISSING)  # a row without a parent only declares its node
-    work.drop(work.child == work.parent, "self-loops", "{child} is its own parent")
-    work.drop(_repeats(len(work.names), work.child, work.parent), "duplicate edges", "{child} -> {parent} is repeated")
+    work.drop(work.child == work.parent, RepairKind.SELF_LOOPS, "{child} is its own parent")
+    repeats = _repeats(len(work.names), work.child, work.parent)
+    work.drop(repeats, RepairKind.DUPLICATE_EDGES, "{child} -> {parent} is repeated")
     back = find_back_edges(len(work.names), work.child, work.parent)
-    work.drop(np.asarray(back, bool), "cycle edges", "{child} -> {parent} closes a cycle")
+    work.drop(np.asarray(back, bool), RepairKind.CYCLE_EDGES, "{child} -> {parent} closes a cycle")
+    work.refuse_faults()
     if relation.is_table:
         _tell_of_several_parents(work, work.child, work.parent)
     _reduce_closure(work)
@@ -138,7 +166,7 @@ def _plain(value: Any) -> Any:
 
 
 def _drop_empty_names(work: Repairer) -> None:
-    work.drop(work.child == MISSING, "empty names", "a node has no name")
+    work.drop(work.child == MISSING, RepairKind.EMPTY_NAMES, "a node has no name")
 
 
 def _find_orphans(work: Repairer) -> None:
@@ -149,10 +177,8 @@ def _find_orphans(work: Repairer) -> None:
     defined[work.child] = True
     referred = np.flatnonzero(work.parent >= 0)
     orphaned = referred[~defined[work.parent[referred]]]
-    if orphaned.size:
-        undefined = np.unique(work.parent[orphaned]).size
-        name = work.name(int(work.parent[orphaned[0]]))
-        work.record("undefined parents", undefined, f"parent {name} has no row of its own", pair=int(orphaned[0]))
+    first = np.sort(orphaned[np.unique(work.parent[orphaned], return_index=True)[1]])
+    work.record(RepairKind.UNDEFINED_PARENTS, "parent {child} has no row of its own", first, work.parent[first])
 
 
 def _repeats(n: int, child: Any, parent: Any) -> NDArray[np.bool_]:
@@ -175,7 +201,7 @@ def _reduce_closure(work: Repairer) -> None:
         return
     before = work.child.size
     if check.missing == 0:
-        work.keep(~check.implied)
+        work.drop(check.implied, RepairKind.CLOSURE_EDGES, "{child} -> {parent}")
         work.notes.append(
             f"{before:,} edges are a transitive closure: kept the {work.child.size:,} that generate it; the objective "
             f"`ancestors` uses all of them, {setting('reduce', 'never')} keeps all as edges"
@@ -213,27 +239,25 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
     virtual: int | None = None
     virtual_name: str | None = None
     if roots.size > 1:
-        more = listed(shown, roots.size)
-        work.record("roots joined", int(roots.size), f"there are {roots.size:,} roots ({more})")
         virtual = n
         virtual_name = _free_name(settings.root, names)
+        _record_roots(work, roots)
         names = names.extended(Names([virtual_name]))
         child = np.concatenate((child, roots.astype(np.int32)))
         parent = np.concatenate((parent, np.full(roots.size, n, np.int32)))
         if weights is not None:
             weights = np.concatenate((weights, np.ones(roots.size)))
-    counts: dict[str, int] = {}
-    for repair in work.repairs:
-        counts[repair.kind] = counts.get(repair.kind, 0) + repair.count
     if settings.reduce == "always":
         whole = Hierarchy.from_codes(names, child, parent, weights=weights)
         reduced = whole.transitive_reduction()
         (child, parent), weights = reduced.edges(), reduced.parent_weight
+        _record_implied(work, child, parent)
         work.notes.append(f"{count(whole.n_edges - reduced.n_edges, 'edge')} that others imply left out")
     if not relation.is_table:
         _tell_of_several_parents(work, child, parent)  # of a closure, only those that stay
     if names.has_labels:
         work.notes.append(f"nodes are named by their ids, and {names.labels.known:,} have labels to show")
+    repairs = Repairs(work.repairs)
     report = ReadReport(
         source=work.label,
         format=relation.format,
@@ -244,11 +268,30 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
         roots=shown,
         n_roots=int(roots.size),
         virtual_root=virtual_name,
-        repairs=counts,
+        repair_counts=repairs.counts("fault", "repair"),
+        decision_counts=repairs.counts("decision"),
         notes=tuple(work.notes),
         sha256=sha256,
+        repairs=repairs,
     )
     return Hierarchy.from_codes(names, child, parent, weights=weights, virtual_root=virtual, report=report)
+
+
+def _record_roots(work: Repairer, roots: NDArray[np.int64]) -> None:
+    """List the roots that are joined; none has a line, since it has no parent."""
+    if RepairKind.ROOTS_JOINED not in work.settings.accepted:
+        detail, codes = f"one of {roots.size:,} roots", roots.astype(np.int32)
+        work.repairs.append(
+            RepairGroup(RepairKind.ROOTS_JOINED, roots.size, detail, work.label, child=codes, names=work.names)
+        )
+
+
+def _record_implied(work: Repairer, child: Codes, parent: Codes) -> None:
+    """List the edges that are not among those that are left."""
+    n = len(work.names) + 1
+    own, left = (low.astype(np.int64) * n + high for low, high in ((work.child, work.parent), (child, parent)))
+    pairs = np.flatnonzero(~np.isin(own, left))
+    work.record(RepairKind.IMPLIED_EDGES, "{child} -> {parent}", pairs, work.child[pairs], work.parent[pairs])
 
 
 def _free_name(wanted: str, names: Names) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairKind
 from ..memory import bytes_of
 
 Format = Literal[
@@ -45,7 +46,7 @@ class ReadSettings:
     direction
         Meaning of the first two columns; 'auto' infers it from header and structure, 'header' from the header alone.
     strict
-        Refuse input that needs any repair, naming the first line at fault.
+        Refuse input with any fault, and list all faults with their lines; several roots are none.
     columns
         Columns of child, parent and maybe weight, the one of breadcrumbs, or all levels: names or numbers from 1.
     name_column
@@ -135,12 +136,12 @@ class ReadSettings:
             raise InputError("separator='' separates nothing: say auto, tab, comma, semicolon, pipe or space")
 
     @property
-    def accepted(self) -> frozenset[str]:
+    def accepted(self) -> frozenset[RepairKind]:
         """Kinds of repair that are no fault of this input: neither counted nor refused."""
         return frozenset()
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused(self) -> frozenset[RepairKind]:
         """Kinds of repair that are refused even when not strict."""
         return frozenset()
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...hierarchy.read_report import short
+from ...hierarchy.repairs import RepairKind
 from ...types import Codes
 from ...words import count
 from .direction import decide
-from .relation import MISSING, Relation, string_array
+from .relation import MISSING, Relation, lines_at, string_array
 from .settings import ReadSettings
 from .tables.pairs import drop_names, mark_roots
 
@@ -26,6 +27,7 @@ class Part:
     """One file, read."""
 
     label: str
+    path: str
     relation: Relation
 
 
@@ -65,11 +67,9 @@ def joined(parts: Sequence[Part], settings: ReadSettings) -> Relation:
         names_hold_labels=all(part.relation.names_hold_labels for part in parts),
         direction="child-parent",
         is_table=any(part.relation.is_table for part in parts),
-        repairs=[
-            replace(repair, line=None, detail=f"in {part.label} {repair.detail}")
-            for part in parts
-            for repair in part.relation.repairs
-        ],
+        line_of=_JoinedLines([part.relation for part in parts]),
+        files=_files(parts),
+        repairs=[replace(group, file=part.path) for part in parts for group in part.relation.repairs],
         notes=[f"{part.label}: {note}" for part in parts for note in part.relation.notes],
     )
     if relation.is_table:
@@ -85,7 +85,37 @@ def joined(parts: Sequence[Part], settings: ReadSettings) -> Relation:
         relation.notes.append(f"{number} given by label instead of id")
     if weights and relation.weights is None:
         relation.notes.append("the weights are not used, since not every file has them")
+        lacking = [f"{part.label} has no weights" for part in parts if part.relation.weights is None]
+        relation.record_lines(RepairKind.WEIGHTS_NOT_USED, [None] * len(lacking), lacking)
     return relation
+
+
+class _JoinedLines:
+    """Lines of pairs that are numbered through all files."""
+
+    def __init__(self, relations: Sequence[Relation]) -> None:
+        self._relations = relations
+        self._starts = np.cumsum([0, *(relation.child.size for relation in relations)])
+
+    def __call__(self, pair: int) -> int | None:
+        """Line of one pair in its file."""
+        return int(self.many(np.array([pair]))[0]) or None
+
+    def many(self, pairs: NDArray[Any]) -> NDArray[np.int64]:
+        """Lines (k,) of pairs (k,), 0 where unknown."""
+        found = np.zeros(pairs.size, np.int64)
+        part = np.searchsorted(self._starts, pairs, side="right") - 1
+        for place, relation in enumerate(self._relations):
+            lines = lines_at(relation.line_of, pairs[part == place] - self._starts[place])
+            if lines is not None:
+                found[part == place] = lines
+        return found
+
+
+def _files(parts: Sequence[Part]) -> tuple[tuple[int, str], ...]:
+    """The first pair of each file, and its path."""
+    starts = np.cumsum([0, *(part.relation.child.size for part in parts)]).tolist()
+    return tuple(zip(starts, (part.path for part in parts), strict=False))
 
 
 def _names(relation: Relation) -> pa.Array:

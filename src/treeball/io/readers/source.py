@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...errors import InputError
+from ...hierarchy.repairs import RepairGroup, RepairKind
 from ...words import count
 from ..memory import all_of, require_room, text_size
 from .hints import setting
@@ -71,7 +72,7 @@ class Source:
         Its content, decompressed.
     sha256
         Hash of the raw bytes as they were stored.
-    notes
+    notes, repairs
         What was done to get at the text, for the report.
     """
 
@@ -80,6 +81,7 @@ class Source:
     data: bytes
     sha256: str
     notes: tuple[str, ...] = ()
+    repairs: tuple[RepairGroup, ...] = ()
 
     @property
     def is_container(self) -> bool:
@@ -118,7 +120,8 @@ def open_source(given: Any, encoding: str = "auto", sheet: str = "auto") -> Sour
     digest = hashlib.sha256(raw).hexdigest()
     if is_workbook(raw):
         data, said = sheet_as_csv(raw, label, sheet)
-        return Source(label, path, data, digest, tuple(said))
+        chosen = RepairGroup.of_lines(RepairKind.SHEETS_CHOSEN, [None] * len(said), said)
+        return Source(label, path, data, digest, tuple(said), (chosen,))
     if sheet != "auto":
         raise InputError(f"{label} is no workbook, so it has no sheet {sheet!r}: leave the sheet out")
     data = _decompress(raw, label)
@@ -126,10 +129,11 @@ def open_source(given: Any, encoding: str = "auto", sheet: str = "auto") -> Sour
     if _is_container(data):
         return Source(label, path, data, digest)
     notes: list[str] = []
-    data = _as_utf8(data, label, encoding, notes)
+    repairs: list[RepairGroup] = []
+    data = _as_utf8(data, label, encoding, notes, repairs)
     if not data.strip():
         raise InputError(f"{label} is empty: a hierarchy needs at least one line with a child and its parent")
-    return Source(label, path, data, digest, tuple(notes))
+    return Source(label, path, data, digest, tuple(notes), tuple(repairs))
 
 
 def _is_container(data: bytes) -> bool:
@@ -230,12 +234,15 @@ def _refuse_archive(data: bytes, label: str) -> bytes:
     return data
 
 
-def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str]) -> bytes:
+def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str], repairs: list[RepairGroup]) -> bytes:
     """The text as UTF-8 without a byte order mark; refuses binary content and encodings that nothing names."""
     if encoding != "auto":
         return _transcode(data, label, encoding)
     for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
+            if name != "utf-8-sig":
+                chosen = f"its byte order mark says {name}"
+                repairs.append(RepairGroup.of_lines(RepairKind.ENCODINGS_CHOSEN, [None], chosen))
             return _transcode(data, label, name)
     if b"\0" in data:
         offset = data.index(b"\0")
@@ -254,13 +261,14 @@ def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str]) -> bytes:
         name = declared.group(2).decode("ascii")
         text = _transcode(data, label, name)
         notes.append(f"read as {name}, the encoding that its first line names")
+        repairs.append(RepairGroup.of_lines(RepairKind.ENCODINGS_CHOSEN, [1], f"the first line says {name}"))
         return declared.group(1) + b"UTF-8" + text[declared.end(2) :]
     require_room(text_size(data))
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         if _OBO_STANZA.search(data):
-            return _mixed_lines(data, notes)
+            return _mixed_lines(data, notes, repairs)
         if _share_of_controls(data[:65_536]) > 0.02:
             raise InputError(
                 f"{label} is a binary file (byte {error.start} is not text): give text, Parquet or an Arrow file"
@@ -273,16 +281,17 @@ def _as_utf8(data: bytes, label: str, encoding: str, notes: list[str]) -> bytes:
     return data
 
 
-def _mixed_lines(data: bytes, notes: list[str]) -> bytes:
+def _mixed_lines(data: bytes, notes: list[str], repairs: list[RepairGroup]) -> bytes:
     """OBO, where a comment in another encoding is no reason to refuse: lines that are not UTF-8 are read as Latin-1."""
-    lines, other = data.split(b"\n"), 0
+    lines, other = data.split(b"\n"), []
     for number, line in enumerate(lines):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
             lines[number] = line.decode("latin-1").encode("utf-8")
-            other += 1
-    notes.append(f"{count(other, 'line')} not in UTF-8 read as Latin-1")
+            other.append(number + 1)
+    notes.append(f"{count(len(other), 'line')} not in UTF-8 read as Latin-1")
+    repairs.append(RepairGroup.of_lines(RepairKind.LATIN_1_LINES, other, "the line is not UTF-8"))
     return b"\n".join(lines)
 
 

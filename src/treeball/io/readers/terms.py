@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
 from ...errors import InputError
 from ...hierarchy.read_report import listed
+from ...hierarchy.repairs import RepairKind
 from ...words import count
 from .genera import Genera, parents_by_definition
 from .hints import setting
@@ -140,7 +141,7 @@ class Terms:
 
         A flat list is refused; ``label`` is what the message calls the input.
         """
-        by_other_id = self._resolve_alternatives()
+        other_ids = self._resolve_alternatives()
         universal = self._leave_out_universal()
         builder = RelationBuilder()
         for term in self.declared:
@@ -151,7 +152,7 @@ class Terms:
             pairs = {edge[:2] for edge in stated}  # what is both below and part of another is so once
             stated = stated + [edge for edge in self.parts if edge[:2] not in pairs]
         kept = [edge for edge in stated if self.obsolete.isdisjoint(edge[:2])]
-        lost = len(stated) - len(kept)
+        lost = [edge for edge in stated if not self.obsolete.isdisjoint(edge[:2])]
         genera = self._genera()
         kept = [edge for edge in kept if edge[:2] not in genera.redundant]
         for child, parent, line in [*kept, *((*pair, None) for pair in genera.added)]:
@@ -171,12 +172,25 @@ class Terms:
             [text for text in self._synonyms.get(name, ()) if text != label]
             for name, label in zip(known, found, strict=True)
         ]
-        relation.notes.extend(self._notes(lost, genera, known))
+        relation.notes.extend(self._notes(len(lost), genera, known))
         if universal:
             passed_over = f"{count(universal, 'relation')} to owl:Thing or owl:Nothing passed over"
             relation.notes.append(f"{passed_over}: neither is a node")
-        if by_other_id:
-            relation.notes.append(f"{count(by_other_id, 'reference')} by an alternative id taken for the term itself")
+            record_skipped(relation, Counter({"relation to owl:Thing or owl:Nothing": universal}))
+        if other_ids:
+            number = count(len(other_ids), "reference")
+            relation.notes.append(f"{number} by an alternative id taken for the term itself")
+        _record_edges(relation, RepairKind.ALTERNATIVE_IDS, other_ids)
+        relation.record_nodes(RepairKind.OBSOLETE_TERMS, sorted(self.obsolete))
+        _record_edges(relation, RepairKind.OBSOLETE_RELATIONS, lost)
+        _record_edges(relation, RepairKind.GENUS_PARENTS, [(*pair, None) for pair in genera.added])
+        _record_edges(relation, RepairKind.IMPLIED_EDGES, [(*pair, None) for pair in sorted(genera.redundant)])
+        if genera.closing:
+            record_skipped(relation, Counter({"definition with a genus below the defined term": genera.closing}))
+        if not self.settings.part_of:
+            _record_edges(relation, RepairKind.PART_OF_SKIPPED, self.parts)
+        record_skipped(relation, self.relations)
+        relation.record_nodes(RepairKind.OTHER_LANGUAGES, self._without_language(known))
         return relation
 
     def _leave_out_universal(self) -> int:
@@ -204,16 +218,16 @@ class Terms:
             f"{remedy}"
         )
 
-    def _resolve_alternatives(self) -> int:
-        """Let relations name terms by their own ids; -> how many named one by another."""
+    def _resolve_alternatives(self) -> list[_Edge]:
+        """Let relations name terms by their own ids; -> those that named one by another."""
         self._take_replacements()
         if not self._alternatives:
-            return 0
+            return []
         before = [*self.parents, *self.parts]
         self.parents = [(child, self._meant(parent), line) for child, parent, line in self.parents]
         self.parts = [(child, self._meant(whole), line) for child, whole, line in self.parts]
         self.genera = {term: [self._meant(one) for one in genera] for term, genera in self.genera.items()}
-        return sum(old != new for old, new in zip(before, [*self.parents, *self.parts], strict=True))
+        return [old for old, new in zip(before, [*self.parents, *self.parts], strict=True) if old != new]
 
     def _genera(self) -> Genera:
         """What the definitions add, of terms that are not obsolete; part_of edges take no part in it."""
@@ -221,6 +235,12 @@ class Terms:
         defined = ((term, genus) for term, genera in self.genera.items() for genus in genera)
         usable = (pair for pair in defined if self.obsolete.isdisjoint(pair))
         return parents_by_definition(stated, usable, keep_all=self.settings.reduce == "never")
+
+    def _without_language(self, known: Iterable[str]) -> list[str]:
+        """Nodes without a label in the language that the settings name."""
+        if self.settings.language == "auto":
+            return []
+        return [name for name in known if name not in self._labels or self._labels[name][0] >= 10]
 
     def _notes(self, lost: int, genera: Genera, known: Iterable[str]) -> Iterable[str]:
         if self.obsolete:
@@ -235,9 +255,22 @@ class Terms:
             yield f"{count(self.relations.total(), 'other relation')} passed over ({kinds})"
         language = self.settings.language
         if language != "auto":
-            lacking = sum(1 for name in known if name not in self._labels or self._labels[name][0] >= 10)
+            lacking = self._without_language(known)
             if lacking:
-                yield f"{count(lacking, 'node')} without a label in {language!r}: English, plain or any other stands in"
+                nodes = count(len(lacking), "node")
+                yield f"{nodes} without a label in {language!r}: English, plain or any other stands in"
+
+
+def _record_edges(relation: Relation, kind: RepairKind, edges: Sequence[_Edge]) -> None:
+    """List edges by their child."""
+    details = [f"{child} -> {parent}" for child, parent, _ in edges]
+    relation.record_nodes(kind, [child for child, _, _ in edges], details, [line for _, _, line in edges])
+
+
+def record_skipped(relation: Relation, counted: Counter[str]) -> None:
+    """List what makes no edge, by its kind."""
+    details = [f"{kind} {number:,}" for kind, number in counted.most_common()]
+    relation.record_lines(RepairKind.STATEMENTS_SKIPPED, [None] * len(details), details)
 
 
 def kinds_of(counted: Counter[str]) -> str:

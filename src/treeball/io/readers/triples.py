@@ -13,7 +13,7 @@ from ...errors import InputError
 from ...words import count
 from .relation import Relation
 from .settings import ReadSettings
-from .terms import Terms, is_part_of, kinds_of, local_name
+from .terms import Terms, is_part_of, kinds_of, local_name, record_skipped
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -137,6 +137,7 @@ class Triples:
         relation = terms.finish("RDF", label, is_table=False)
         if unnamed:
             relation.notes.append(f"{count(unnamed, 'relation')} to or from unnamed classes passed over")
+            record_skipped(relation, Counter({"relation to or from an unnamed class": unnamed}))
         others = Counter(
             local_name(kind)
             for node, kind in self._types.items()
@@ -147,12 +148,15 @@ class Triples:
                 f"{count(others.total(), 'typed resource')} besides classes and concepts passed over "
                 f"({kinds_of(others)})"
             )
+        record_skipped(relation, others)
+        record_skipped(relation, self._links)
         if self._links:
             relation.notes.append(
                 f"{count(self._links.total(), 'link')} of other kinds passed over ({kinds_of(self._links)})"
             )
         if self.imports:
             relation.notes.append(f"{count(self.imports, 'import')} not followed: only this file was read")
+            record_skipped(relation, Counter({"import": self.imports}))
         return relation
 
     def _read_references(self, terms: Set[str]) -> set[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ....errors import InputError
 from ....hierarchy.read_report import short
+from ....hierarchy.repairs import RepairGroup, RepairKind
 from ....words import count
 from ..hints import setting
 from ..paths import ARROWS, HEADER_WORDS, ID, are_paths, mark_of, path_column, relation_of_paths, steps_of
@@ -32,6 +33,7 @@ class _Paths:
     texts: list[str]
     line_of: Callable[[int], int]
     notes: list[str] = field(default_factory=list)
+    repairs: list[RepairGroup] = field(default_factory=list)
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -73,12 +75,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     paths = _from_table(source, settings, found) if in_table else _from_lines(source, settings)
     mark = mark_of([text for text in paths.texts[:2000] if text.strip()], settings, in_table)
     relation = relation_of_paths(paths.texts, settings, source.label, mark, count_repeats=not in_table)
-    number_of = relation.line_of
-    if number_of is not None:
-        relation.line_of = lambda pair: paths.line_of((number_of(pair) or 1) - 1)
-    relation.repairs = [
-        replace(repair, line=repair.line and paths.line_of(repair.line - 1)) for repair in relation.repairs
-    ]
+    relation.number_lines(paths.line_of)
+    relation.repairs[:0] = paths.repairs
     relation.notes[:0] = paths.notes
     return relation
 
@@ -87,15 +85,20 @@ def _from_lines(source: Source, settings: ReadSettings) -> _Paths:
     """One path a line; comments and a header left out, quotes of a single column removed."""
     lines = [(number, line) for number, line in enumerate(split_lines(source.text), start=1) if line.strip()]
     kept = [(number, line) for number, line in lines if not line.startswith("#")]
-    texts, numbers, notes = _unquoted([line for _, line in kept], settings), [number for number, _ in kept], []
+    texts, numbers = _unquoted([line for _, line in kept], settings), [number for number, _ in kept]
+    notes: list[str] = []
+    repairs: list[RepairGroup] = []
     if len(kept) < len(lines):
         notes.append(f"{count(len(lines) - len(kept), 'comment line')} skipped")
+        skipped = [number for number, line in lines if line.startswith("#")]
+        repairs.append(RepairGroup.of_lines(RepairKind.COMMENT_LINES, skipped))
     if _has_header(texts, settings):
         notes.append(_header_note(numbers[0], texts[0]))
+        repairs.append(RepairGroup.of_lines(RepairKind.HEADER_LINES, numbers[:1], [short(texts[0])]))
         texts, numbers = texts[1:], numbers[1:]
     if len(settings.columns) == 1 and settings.columns[0] not in ("1", *(line.strip() for _, line in kept[:1])):
         raise InputError(f"{source.label} has no column {settings.columns[0]!r}: it has one column; leave columns out")
-    return _Paths(texts, numbers.__getitem__, notes)
+    return _Paths(texts, numbers.__getitem__, notes, repairs)
 
 
 def _from_table(source: Source, settings: ReadSettings, found: int | None) -> _Paths:
@@ -111,9 +114,14 @@ def _from_table(source: Source, settings: ReadSettings, found: int | None) -> _P
         line_of = lambda row: parsed.line_of(row + 1)  # noqa: E731
     called = f"column {column + 1}" + (f" ({short(name)})" if name else "")
     notes = [f"{called} holds breadcrumbs, the other columns were not used; {setting('columns')} names others"]
-    if parsed.dialect.comments + parsed.comments:
-        notes.append(f"{count(parsed.dialect.comments + parsed.comments, 'comment line')} skipped")
-    return _Paths(texts, line_of, notes)
+    if parsed.comments:
+        notes.append(f"{count(len(parsed.comments), 'comment line')} skipped")
+    others = [f"column {place + 1}" for place in range(width) if place != column]
+    if header is not None:
+        others = [f"column {short(name)}" for place, name in enumerate(header) if place != column]
+    repairs = [RepairGroup.of_lines(RepairKind.COMMENT_LINES, parsed.comments)]
+    repairs.append(RepairGroup.of_lines(RepairKind.COLUMNS_NOT_USED, [None] * len(others), others))
+    return _Paths(texts, line_of, notes, repairs)
 
 
 def _column_settings(settings: ReadSettings) -> ReadSettings:

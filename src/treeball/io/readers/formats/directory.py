@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ....errors import InputError
 from ....hierarchy.read_report import short
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ..path_tree import PathTree
-from ..relation import MISSING, Relation, Repair, escape_surrogates
+from ..relation import MISSING, Relation, escape_surrogates
 from ..settings import ReadSettings
 
 
@@ -18,7 +19,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
     tree = PathTree()
     top = tree.add(MISSING, escape_surrogates(path.resolve().name or str(path)))
     pending = [(path, top)]
-    unreadable, first_unreadable = 0, ""
+    unreadable: list[str] = []
     while pending:
         folder, node = pending.pop()
         try:
@@ -28,8 +29,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
                 raise InputError(
                     f"{path} cannot be listed: {error.strerror or error}; check the path and its permissions"
                 ) from None
-            unreadable += 1
-            first_unreadable = first_unreadable or escape_surrogates(str(folder.relative_to(path)))
+            unreadable.append(escape_surrogates(str(folder.relative_to(path))))
             continue
         below = []
         for entry in entries:
@@ -39,7 +39,7 @@ def read_folder(path: Path, settings: ReadSettings) -> Relation:
         pending.extend(reversed(below))
     relation = tree.to_relation("a directory tree", separator="/", full=True)
     if unreadable:
-        detail = f"{short(first_unreadable)} could not be listed, so nothing is below it"
-        relation.repairs.append(Repair("folders not listed", unreadable, None, detail))
-        relation.notes.append(f"{count(unreadable, 'folder')} could not be listed, so nothing is below")
+        details = [f"{short(one)} could not be listed, so nothing is below it" for one in unreadable]
+        relation.record_nodes(RepairKind.FOLDERS_NOT_LISTED, unreadable, details)
+        relation.notes.append(f"{count(len(unreadable), 'folder')} could not be listed, so nothing is below")
     return relation

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ....errors import InputError
-from ....words import count
 from ..hints import setting
 from ..relation import Relation
 from ..sample import Sample
@@ -39,14 +37,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     header = dialect.header or ()
     ignored = [name for place, name in enumerate(header) if place not in levels and name.strip()]
     relation = relation_of_levels([parsed.columns[level].to_pylist() for level in levels], ignored)
-    row_of = relation.line_of
-    if row_of is not None:
-        relation.line_of = lambda pair: parsed.line_of((row_of(pair) or 1) - 1)
-    relation.repairs = [
-        replace(repair, line=repair.line and parsed.line_of(repair.line - 1)) for repair in relation.repairs
-    ]
-    if dialect.comments + parsed.comments:
-        relation.notes.append(f"{count(dialect.comments + parsed.comments, 'comment line')} skipped")
+    relation.number_lines(parsed.line_of)
+    parsed.tell(relation)
     return relation
 
 

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ...memory import watched
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
-from ..terms import Terms, is_part_of, kinds_of
+from ..terms import Terms, is_part_of, kinds_of, record_skipped
 
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
 _ID_LINE = re.compile(r"(?m)^id:[ \t]*\S")
@@ -42,6 +43,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
 def read(source: Source, settings: ReadSettings) -> Relation:
     """Relation of the terms by id; obsolete terms are left out and counted."""
     terms, other, stanzas = Terms(settings), Counter[str](), Counter[str]()
+    repeated: list[str] = []
     stanza, opened, term = "", 0, ""
     described: set[str] = set()  # terms of which more than ids is said
     for number, line in watched(_logical_lines(source.text)):
@@ -65,7 +67,8 @@ def read(source: Source, settings: ReadSettings) -> Relation:
             if term:
                 raise InputError(f"{where}: not valid OBO (a second id in one [Term]); begin another [Term] above it")
             term = _identifier(value, where, tag)
-            stanzas["repeated"] += term in terms.declared
+            if term in terms.declared:
+                repeated.append(term)
             terms.declared[term] = None
             continue
         if not term and tag in (*_NEEDED, "relationship", "intersection_of", "name"):
@@ -79,7 +82,10 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     if not terms.declared.keys() - terms.obsolete:
         raise InputError(f"{source.label} has no [Term] that is not obsolete: a hierarchy needs terms with is_a")
     relation = terms.finish("OBO", source.label, is_table=True)
-    relation.notes.extend(_notes(terms, other, stanzas))
+    del stanzas["Term"]
+    relation.record_nodes(RepairKind.TERMS_JOINED, repeated)
+    record_skipped(relation, other + stanzas)
+    relation.notes.extend(_notes(terms, other, stanzas, len(repeated)))
     return relation
 
 
@@ -119,14 +125,13 @@ def _take(terms: Terms, term: str, tag: str, value: str, number: int, where: str
     return True
 
 
-def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str]) -> Iterator[str]:
+def _notes(terms: Terms, other: Counter[str], stanzas: Counter[str], repeated: int) -> Iterator[str]:
     synonyms = sum(other.pop(tag) for tag in list(other) if tag.endswith("synonym"))
     if synonyms:
         yield f"{count(synonyms, 'synonym')} that cannot be read passed over"
     if other:
         yield f"{count(other.total(), 'line')} of other kinds passed over ({kinds_of(other)})"
-    del stanzas["Term"]
-    repeated, bare = stanzas.pop("repeated", 0), stanzas.pop("without a term", 0)
+    bare = stanzas.pop("without a term", 0)
     if bare:
         yield f"{count(bare, 'stanza')} with nothing but ids passed over"
     if repeated:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ..path_tree import PathTree
-from ..relation import MISSING, Relation, Repair
+from ..relation import MISSING, Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
@@ -44,24 +45,23 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     lines = [(number, line) for number, line in enumerate(split_lines(source.text), start=1) if line.strip()]
     if len(lines) > 2 and _TREE_FOOTER.match(lines[-1][1]) and any("── " in line for _, line in lines):
         lines.pop()
-    skipped = 0
+    skipped: list[int] = []
     if _is_markdown([line for _, line in lines]):
         bullets = [(number, line) for number, line in lines if _is_bullet(line)]
-        skipped, lines = len(lines) - len(bullets), bullets
+        skipped, lines = [number for number, line in lines if not _is_bullet(line)], bullets
     bare = [(number, _width(line), line[_prefix_length(line) :].strip()) for number, line in lines]
     if all(_BULLET.match(text + " ") for _, width, text in bare if width) or all(_is_bullet(line) for _, line in lines):
         bare = [(number, width, _BULLET.sub("", text + " ", count=1).strip()) for number, width, text in bare]
     tree = PathTree()
     open_levels: list[tuple[int, int]] = []
-    irregular, first_irregular = 0, None
+    irregular: list[int] = []
     for number, width, text in bare:
         previous = None
         while open_levels and open_levels[-1][0] >= width:
             previous = open_levels.pop()[0]
         if previous is not None and previous != width:
             # The line stands between two levels: it belongs to the upper of them, but that is a guess.
-            irregular += 1
-            first_irregular = first_irregular or number
+            irregular.append(number)
         node = tree.add(open_levels[-1][1] if open_levels else MISSING, text, number)
         open_levels.append((width, node))
     if len({width for _, width, _ in bare}) < 2:
@@ -71,11 +71,10 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         )
     relation = tree.to_relation("an outline")
     if skipped:
-        relation.notes.append(f"only the bullets were read: {count(skipped, 'line')} of headings and text skipped")
-    if irregular:
-        relation.repairs.append(
-            Repair("irregular indents", irregular, first_irregular, "the line is indented between two levels")
-        )
+        others = count(len(skipped), "line")
+        relation.notes.append(f"only the bullets were read: {others} of headings and text skipped")
+        relation.record_lines(RepairKind.TEXT_LINES, skipped, "the line is no bullet")
+    relation.record_lines(RepairKind.IRREGULAR_INDENTS, irregular, "the line is indented between two levels")
     return relation
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ...memory import watched
 from ..axioms import Axioms, Text
@@ -18,7 +19,7 @@ from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from ..terms import kinds_of
+from ..terms import kinds_of, record_skipped
 
 _FIRST = re.compile(
     r"Prefix\s*\(\s*[\w.\-]*:\s*=\s*<[^<>\s]*>\s*\)|Ontology\s*\(\s*(?:<|\)|[A-Z][A-Za-z]+\s*\(|[\w.\-]*:\w)"
@@ -56,9 +57,11 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     if axioms.unused:
         unused = axioms.unused
         relation.notes.append(f"{count(unused.total(), 'axiom')} of other kinds passed over ({kinds_of(unused)})")
+        record_skipped(relation, unused)
     if undeclared:
         names = f"{count(undeclared.total(), 'name')} with a prefix that is not declared"
         relation.notes.append(f"{names} taken as written ({kinds_of(undeclared)})")
+        relation.record_nodes(RepairKind.PREFIXES_UNDECLARED, list(undeclared))
     return relation
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairKind
 from ...memory import require_room
 from ..relation import Relation
 from ..sample import Sample
@@ -67,6 +68,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
         relation.labels = name.combine_chunks().take(place)
     elif settings.names != "id":
         relation.notes.append("names.dmp was not found beside nodes.dmp, so taxa are named by their number")
+        relation.record_lines(RepairKind.NAMES_NOT_FOUND, [None], "names.dmp is not beside nodes.dmp")
     return relation
 
 

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairGroup, RepairKind
 from ....words import count
 from ...memory import EVERY, all_of, require_room, watched
 from ..relation import Relation, RelationBuilder
@@ -68,13 +69,14 @@ def read_folder(path: Path, settings: ReadSettings) -> tuple[Relation, str]:
     digest = hashlib.sha256(data + index).hexdigest()
     names = _names(path, data, index, kind, letter)
     hypernyms = _hypernyms(path, data, names, kind, letter)
-    notes = []
+    notes, repairs = [], []
     if _CYCLE_PARENT in hypernyms.get(_CYCLE_CHILD, ()) and _CYCLE_CHILD in hypernyms.get(_CYCLE_PARENT, ()):
         above = hypernyms[_CYCLE_CHILD]
         replacement = [_CYCLE_REMEDY] if _CYCLE_REMEDY in hypernyms and _CYCLE_REMEDY not in above else []
         at = above.index(_CYCLE_PARENT)
         above[at : at + 1] = replacement
         notes.append(f"the known cycle was broken: {_CYCLE_CHILD} is below {_CYCLE_REMEDY}, not {_CYCLE_PARENT}")
+        repairs.append(RepairGroup.of_nodes(RepairKind.KNOWN_CYCLES, [_CYCLE_CHILD], f"not below {_CYCLE_PARENT}"))
     pairs = {
         "tree": _tree_of_nouns if settings.part == "nouns" else _tree_of_verbs,
         "dag": _dag,
@@ -86,8 +88,11 @@ def read_folder(path: Path, settings: ReadSettings) -> tuple[Relation, str]:
     left_out = len(hypernyms) - len(builder.names)
     if left_out:
         notes.append(f"{count(left_out, 'synset')} without hypernym or hyponym left out")
+        known = set(builder.names)
+        alone = [name for name in hypernyms if name not in known]
+        repairs.append(RepairGroup.of_nodes(RepairKind.NODES_LEFT_OUT, alone, "a synset without hypernym or hyponym"))
     label = f"WordNet {settings.part} ({settings.relation})"
-    return builder.finish(label, direction="child-parent", notes=notes), digest
+    return builder.finish(label, direction="child-parent", notes=notes, repairs=repairs), digest
 
 
 def _bytes(path: Path) -> bytes:

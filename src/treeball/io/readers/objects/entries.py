@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
+from ....hierarchy.read_report import short
 from ...memory import require_room_after
 from ..path_tree import PathTree
 from ..relation import MISSING, Relation, RelationBuilder
-from ..tables.pairs import several_names
-from ..tables.records import nodes_or_missing
+from ..tables.records import OtherLabel, list_other_labels, nodes_or_missing
 
 __all__ = ["Entries"]
 
@@ -80,7 +80,7 @@ class Entries:
         builder = RelationBuilder()
         labels: dict[int, str] = {}
         codes: list[int] = []
-        several: dict[int, None] = {}
+        others: list[OtherLabel] = []
         for above, below in self._families():
             parent = MISSING if above == MISSING else codes[above]
             found = nodes_or_missing(builder, self.ids[below])
@@ -89,10 +89,9 @@ class Entries:
             builder.edges(there, [parent] * len(there))
             for code, name in zip(found, map(str, self.names[below]), strict=True):
                 if code != MISSING and labels.setdefault(code, name) != name:
-                    several[code] = None
+                    others.append((code, f"another label: {short(name)}", None))
         distinct = self.names != self.ids
         ordered = [labels[code] for code in range(len(labels))] if distinct else None
         relation = builder.finish(format, direction="child-parent", labels=ordered)
-        if several:
-            relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
+        list_other_labels(relation, builder.names, others)
         return relation

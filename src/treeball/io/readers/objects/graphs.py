@@ -7,6 +7,7 @@ from typing import Any
 
 from ....errors import InputError
 from ....hierarchy.read_report import short
+from ....hierarchy.repairs import RepairKind
 from ..hints import setting
 from ..relation import MISSING, Relation, RelationBuilder
 from ..settings import ReadSettings
@@ -54,7 +55,9 @@ def _describe(relation: Relation, graph: Any) -> None:
 def _note_missing_weights(relation: Relation, edges: list[tuple[Any, Any, Any]]) -> None:
     missing = sum(weight is None for _, _, weight in edges)
     if 0 < missing < len(edges):
-        relation.notes.append(f"the weights are not used, since {missing:,} of {len(edges):,} edges have none")
+        note = f"the weights are not used, since {missing:,} of {len(edges):,} edges have none"
+        relation.notes.append(note)
+        relation.record_lines(RepairKind.WEIGHTS_NOT_USED, [None], f"{missing:,} of {len(edges):,} edges have none")
 
 
 def _undirected(graph: Any, settings: ReadSettings) -> Relation:
@@ -100,4 +103,5 @@ def _undirected(graph: Any, settings: ReadSettings) -> Relation:
             f"the graph is undirected: its first node ({short(nodes[0])}) was taken as the root; {setting('root')} "
             "names another"
         )
+        relation.record_nodes(RepairKind.ROOTS_CHOSEN, nodes[:1], "the graph is undirected, and this is its first node")
     return relation

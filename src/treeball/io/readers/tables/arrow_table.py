@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ..hints import setting
 from ..paths import mark_of, path_column, relation_of_paths
 from ..relation import Relation
@@ -101,7 +102,10 @@ def levels_or_paths(table: pa.Table, header: list[str], label: str, settings: Re
         relation.notes.append(
             f"column {place + 1} ({short(header[place])}) holds breadcrumbs, the others were not used"
         )
+        others = [f"column {short(name)}" for column, name in enumerate(header) if column != place]
+        relation.record_lines(RepairKind.COLUMNS_NOT_USED, [None] * len(others), others)
     relation.line_of = None
+    relation.repairs = [replace(group, lines=None) for group in relation.repairs]
     return relation
 
 

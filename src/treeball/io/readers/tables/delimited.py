@@ -7,14 +7,18 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
+from numpy.typing import NDArray
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ....workers import apart
 from ...memory import require_room
@@ -46,13 +50,27 @@ class Parsed:
     line_of
         Line in the file of row i.
     comments
-        Number of comment lines among the rows.
+        Comment lines, at the top and among the rows.
+    inner
+        How many of them are among the rows.
+    quotes
+        What was decided about double quotes; empty if there are none, or if the settings say.
     """
 
     dialect: Dialect
     columns: list[pa.ChunkedArray]
     line_of: Callable[[int], int]
-    comments: int = 0
+    comments: tuple[int, ...] = ()
+    inner: int = 0
+    quotes: str = ""
+
+    def tell(self, relation: Relation, note: bool = True) -> None:
+        """List the comment lines and the decision about quotes in ``relation``, and note the comments."""
+        if self.comments and note:
+            relation.notes.append(f"{count(len(self.comments), 'comment line')} skipped")
+        relation.record_lines(RepairKind.COMMENT_LINES, self.comments)
+        if self.quotes:
+            relation.record_lines(RepairKind.QUOTES_READ, [None], self.quotes)
 
 
 def parse(source: Source, settings: ReadSettings) -> Parsed:
@@ -66,9 +84,10 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
             f"semicolon or |; name another separator with {setting('separator')}"
         )
     top = end_of_comments(source.data, dialect.declared + dialect.comments)
-    rest = source.data[top:]
+    rest, quotes = source.data[top:], ""
     if b'"' in rest and settings.quoting == "auto":
         dialect = replace(dialect, quoting=quotes_enclose(rest, dialect.separator))
+        quotes = "double quotes enclose values" if dialect.quoting else "double quotes belong to the names"
     inner = comment_spans(rest, dialect.separator, dialect.width + dialect.padding, dialect.quoting)
     rest = blanked(rest, inner) if inner else rest
     data = _tidy(rest, dialect)
@@ -94,7 +113,18 @@ def parse(source: Source, settings: ReadSettings) -> Parsed:
         wide = dialect.width + dialect.padding
         header = dialect.header and (*dialect.header, *[""] * dialect.padding)
         dialect = replace(dialect, width=wide, padding=0, header=header)
-    return Parsed(dialect, columns[: dialect.width], locate, len(inner))
+    comments = _comment_lines(source.data, top, dialect, [top + start for start, _ in inner])
+    return Parsed(dialect, columns[: dialect.width], locate, comments, len(inner), quotes)
+
+
+def _comment_lines(data: bytes, top: int, dialect: Dialect, inner: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of the comment lines: those at the top, and those that begin at ``inner``."""
+    lines = enumerate(_LINE.findall(data[:top]), start=1)
+    above = [number for number, line in lines if line.strip()][dialect.declared :]
+    if not inner:
+        return tuple(above)
+    ends = [found.end() for found in re.finditer(rb"\r\n|\n|\r", data)]
+    return (*above, *(int(end) + 1 for end in np.searchsorted(ends, inner, side="right")))
 
 
 def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation:
@@ -123,8 +153,9 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     relation.swapped = roles.child > roles.parent and not settings.columns
     if dialect.comments:
         relation.notes.append(f"{count(dialect.comments, 'comment line')} at the top skipped")
-    if parsed.comments:
-        relation.notes.append(f"{count(parsed.comments, 'comment line')} among the rows skipped")
+    if parsed.inner:
+        relation.notes.append(f"{count(parsed.inner, 'comment line')} among the rows skipped")
+    parsed.tell(relation, note=False)
     if dialect.header is None and len(relation.child) > 1:
         _note_possible_header(relation)
     return relation
@@ -242,7 +273,7 @@ def _tidy(data: bytes, dialect: Dialect) -> bytes:
 
 
 class _RowLocator:
-    """Line number of a row; worked out only when a message needs it."""
+    """Line number of a row; worked out only when a message or a list of repairs needs it."""
 
     def __init__(self, data: bytes, dialect: Dialect, top: bytes) -> None:
         self._data, self._dialect, self._top = data, dialect, len(re.findall(rb"\r\n|\n|\r", top))
@@ -251,34 +282,45 @@ class _RowLocator:
         """Line, from 1, of data row ``row``, from 0."""
         return self.line_of_record(row + (self._dialect.header is not None))
 
+    def many(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """Lines (k,) of data rows (k,)."""
+        return self._lines_of(rows.astype(np.int64) + (self._dialect.header is not None))
+
     def line_of_record(self, record: int) -> int:
         """Line of record ``record``, from 0, the header included."""
-        return self._top + self._line(record)
+        return int(self._lines_of(np.array([record], np.int64))[0])
 
-    def _line(self, record: int) -> int:
+    def _lines_of(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
+        lines = self._lines
+        known = np.minimum(records, max(lines.size - 1, 0))
+        return self._top + (np.where(records < lines.size, lines[known], records + 1) if lines.size else records + 1)
+
+    @cached_property
+    def _lines(self) -> NDArray[np.int64]:
+        """Line (r,), from 1, on which each record begins; blank lines are no records."""
         if self._dialect.quoting:
-            return self._quoted(record)
-        wanted = record
-        for number, line in enumerate(re.finditer(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)", self._data), start=1):
-            if line[1].strip(b" \t"):
-                if wanted == 0:
-                    return number
-                wanted -= 1
-        return record + 1
+            return np.array(self._quoted(), np.int64)
+        data = self._data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in self._data else self._data
+        require_room(2 * len(data))
+        ends = np.append(np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")), len(data))
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        blank = starts == ends
+        indented = np.isin(np.frombuffer(data, np.uint8)[np.minimum(starts, max(len(data) - 1, 0))], (9, 32)) & ~blank
+        for line in np.flatnonzero(indented).tolist():
+            blank[line] = not data[starts[line] : ends[line]].strip(b" \t")
+        return np.flatnonzero(~blank) + 1
 
-    def _quoted(self, wanted: int) -> int:
+    def _quoted(self) -> list[int]:
         reader = csv.reader(io.StringIO(self._data.decode(), newline=""), delimiter=self._dialect.separator)
-        before = 0
+        found, before = [], 0
         try:
             for cells in reader:
                 if cells:
-                    if wanted == 0:
-                        return before + 1
-                    wanted -= 1
+                    found.append(before + 1)
                 before = reader.line_num
         except csv.Error:
             pass
-        return before + 1
+        return found
 
 
 def _ragged_error(source: Source, dialect: Dialect, row: Any, locate: _RowLocator) -> InputError:

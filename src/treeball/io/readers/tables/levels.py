@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ....hierarchy.read_report import listed
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ..path_tree import PathTree
 from ..relation import MISSING, Relation
 from .columns import plain
+from .pairs import note_columns_not_used
 
 _NUMBERED = re.compile(r"(\D*)(\d{1,2})(\D*)")
 _LEVEL_WORDS = ("level", "lvl", "cat", "tier", "hierarch", "taxonom", "node", "ebene", "niveau", "stufe", "depth")
@@ -86,7 +87,7 @@ def relation_of_levels(columns: Sequence[Sequence[str | None]], ignored: Sequenc
     """
     tree = PathTree()
     above: list[str] = []
-    continued = 0
+    continued: list[int] = []
     for number, row in enumerate(zip(*columns, strict=True), start=1):
         cells = ["" if (cell or "").strip().lower() in _NOTHING else str(cell).strip() for cell in row]
         while cells and not cells[-1]:
@@ -95,7 +96,7 @@ def relation_of_levels(columns: Sequence[Sequence[str | None]], ignored: Sequenc
             continue
         gap = next(place for place, cell in enumerate(cells) if cell)
         if gap:
-            continued += 1
+            continued.append(number)
             cells[:gap] = above[:gap]
         above = cells
         node = MISSING
@@ -103,7 +104,7 @@ def relation_of_levels(columns: Sequence[Sequence[str | None]], ignored: Sequenc
             node = tree.add(node, step, number, expect_new=False)
     relation = tree.to_relation("columns of levels", full=True)
     if continued:
-        relation.notes.append(f"{count(continued, 'row')} that are empty at the left continue the row above")
-    if ignored:
-        relation.notes.append(f"columns not used: {listed(ignored, len(ignored), 5)}")
+        relation.notes.append(f"{count(len(continued), 'row')} that are empty at the left continue the row above")
+        relation.record_lines(RepairKind.ROWS_CONTINUED, continued)
+    note_columns_not_used(relation, ignored)
     return relation

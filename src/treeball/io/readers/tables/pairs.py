@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ....types import Codes
 from ....words import count
 from ....workers import apart
 from ..hints import setting
-from ..relation import MISSING, Relation, Repair, Weights
+from ..relation import MISSING, Relation, Weights
 from .columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
 
 LineOf = Callable[[int], int | None]
@@ -59,11 +60,6 @@ def relation_of_columns(
         child, label_column = label_column, None
     names, codes = intern([child, parent], label)
     child_codes, parent_codes = codes
-    repairs: list[Repair] = []
-    notes: list[str] = [plainer] if plainer else []
-    if trim and pa.types.is_string(names.type):
-        names, (child_codes, parent_codes) = _trim(names, [child_codes, parent_codes], repairs, notes, line_of)
-    names, (child_codes, parent_codes) = _drop_empty(names, [child_codes, parent_codes])
     relation = Relation(
         "columns",
         names,
@@ -74,21 +70,30 @@ def relation_of_columns(
         default_direction=roles.weak_direction or "child-parent",
         is_table=roles.is_table,
         line_of=line_of,
-        repairs=repairs,
-        notes=notes,
         columns_given=True,
     )
+    if plainer:
+        relation.notes.append(plainer)
+        relation.record_lines(RepairKind.DECIMALS_REMOVED, [None], plainer)
+    if trim and pa.types.is_string(names.type):
+        _trim(relation)
+    _drop_empty(relation)
     if roles.is_table:
         mark_roots(relation)
     if label_column is not None:
         relation.labels = _labels_by_node(relation.child, label_column, len(relation.names))
         relation.row_labels = label_column
-        several = _relabelled(relation, label_column)
-        if several is not None:
-            relation.notes.append(several)
-    if roles.ignored:
-        relation.notes.append(f"columns not used: {listed(roles.ignored, len(roles.ignored), 5)}")
+        _list_other_labels(relation, label_column)
+    note_columns_not_used(relation, roles.ignored)
     return relation
+
+
+def note_columns_not_used(relation: Relation, columns: Sequence[str], what: str = "columns") -> None:
+    """Note and list the columns, or fields, that are not read."""
+    if columns:
+        relation.notes.append(f"{what} not used: {listed(columns, len(columns), 5)}")
+        details = [f"{what.removesuffix('s')} {short(name)}" for name in columns]
+        relation.record_lines(RepairKind.COLUMNS_NOT_USED, [None] * len(columns), details)
 
 
 DECIMAL_NOTE = "ids written as 1.0 in one column and as 1 in the other were read as the same numbers"
@@ -273,45 +278,39 @@ def _refers_to(parent: Any, ids: Any, labels: Any) -> bool:
     return bool(in_labels > in_ids)
 
 
-def _trim(
-    names: pa.Array, codes: list[Codes], repairs: list[Repair], notes: list[str], line_of: LineOf | None
-) -> tuple[pa.Array, list[Codes]]:
-    """Remove blanks around names. Where all of a column has them they are the style of the file, else a repair."""
+def _trim(relation: Relation) -> None:
+    """Remove blanks around names. If all of a column has them they are the style of the file, else a repair."""
+    names, codes = relation.names, [relation.child, relation.parent]
     trimmed = pc.utf8_trim_whitespace(names)
     if trimmed.equals(names):
-        return names, codes
+        return
     changed = pc.not_equal(trimmed, names).to_numpy(zero_copy_only=False)
     in_style = any(bool(column.size) and bool(np.all(_take(changed, column))) for column in codes)
     touched = np.logical_or.reduce([_take(changed, column) for column in codes])
     if in_style:
-        notes.append(f"blanks around the names were removed; {setting('trim', 'false')} keeps them")
-    else:
-        first = int(np.argmax(touched))
-        repairs.append(
-            Repair(
-                "names trimmed",
-                int(touched.sum()),
-                line_of(first) if line_of else None,
-                "there are blanks around a name",
-            )
-        )
+        relation.notes.append(f"blanks around the names were removed; {setting('trim', 'false')} keeps them")
+    rows = np.flatnonzero(touched)
+    node = np.where(_take(changed, relation.child[rows]), relation.child[rows], relation.parent[rows])
+    kind = RepairKind.BLANKS_REMOVED if in_style else RepairKind.NAMES_TRIMMED
+    relation.record(kind, "there are blanks around a name", rows, node)
     encoded = trimmed.dictionary_encode()
     recode = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    return encoded.dictionary, [
+    relation.names = encoded.dictionary
+    relation.child, relation.parent = (
         np.where(column >= 0, recode[np.maximum(column, 0)], np.int32(MISSING)).astype(np.int32) for column in codes
-    ]
+    )
 
 
 def _take(flags: NDArray[np.bool_], codes: Codes) -> NDArray[np.bool_]:
     return np.where(codes >= 0, flags[np.maximum(codes, 0)], False)
 
 
-def _drop_empty(names: pa.Array, codes: list[Codes]) -> tuple[pa.Array, list[Codes]]:
-    """Give blank names the code MISSING and remove them from ``names``."""
-    if not pa.types.is_string(names.type):
-        return names, codes
-    blank = pc.equal(pc.utf8_trim_whitespace(names), "").to_numpy(zero_copy_only=False)
-    return drop_names(names, codes, blank)
+def _drop_empty(relation: Relation) -> None:
+    """Give blank names the code MISSING and remove them from the names."""
+    if pa.types.is_string(relation.names.type):
+        blank = pc.equal(pc.utf8_trim_whitespace(relation.names), "").to_numpy(zero_copy_only=False)
+        codes = [relation.child, relation.parent]
+        relation.names, (relation.child, relation.parent) = drop_names(relation.names, codes, blank)
 
 
 def drop_names(names: pa.Array, codes: list[Codes], drop: NDArray[np.bool_]) -> tuple[pa.Array, list[Codes]]:
@@ -332,7 +331,9 @@ def _kept(names: list[Any], drop: NDArray[np.bool_]) -> list[Any]:
 def mark_roots(relation: Relation) -> None:
     """In a table, a node that is its own parent is a root, and so is one whose parent is 0, -1 or a word for null."""
     child, parent = relation.child, relation.parent
-    parent = np.where(child == parent, np.int32(MISSING), parent)
+    own = child == parent
+    relation.record(RepairKind.OWN_PARENTS, "{child} is its own parent", np.flatnonzero(own & (child >= 0)))
+    parent = np.where(own, np.int32(MISSING), parent)
     names = relation.names
     defined = np.zeros(len(names), bool)
     defined[child[child >= 0]] = True
@@ -347,6 +348,8 @@ def mark_roots(relation: Relation) -> None:
         marker[undefined] = [
             value in (0, -1) or str(value).lower() in NULL_WORDS or str(value) in NO_PARENT_NUMBERS for value in values
         ]
+        marked = np.flatnonzero(_take(marker, parent))
+        relation.record(RepairKind.ROOT_MARKERS, "{parent} stands for no parent", marked)
         relation.names, (child, parent) = drop_names(names, [child, parent], marker)
     relation.child, relation.parent = child, parent
 
@@ -360,20 +363,21 @@ def several_names(number: int, example: object) -> str:
     return f"{count(number, 'id')} ({short(example)}{more}) {SECOND_NAME}"
 
 
-def _relabelled(relation: Relation, column: pa.ChunkedArray) -> str | None:
-    """Note about ids whose rows have different labels, or None."""
+def _list_other_labels(relation: Relation, column: pa.ChunkedArray) -> None:
+    """Note and list the rows whose label is not that of the first row of their id."""
     rows = np.flatnonzero(relation.child >= 0)
     nodes = relation.child[rows]
     if np.unique(nodes).size == nodes.size:
-        return None
+        return
     texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string())).take(pa.array(rows))
     first = pc.utf8_trim_whitespace(relation.labels).take(pa.array(nodes))
     differs = pc.and_(pc.not_equal(texts, first), pc.not_equal(texts, ""))
-    found = np.unique(nodes[pc.fill_null(differs, False).to_numpy(zero_copy_only=False)])
-    if not found.size:
-        return None
-    name = relation.names[int(found[0])]
-    return several_names(int(found.size), name.as_py() if isinstance(name, pa.Scalar) else name)
+    other = np.flatnonzero(pc.fill_null(differs, False).to_numpy(zero_copy_only=False))
+    if other.size:
+        found = np.unique(nodes[other])
+        name = relation.names[int(found[0])]
+        relation.notes.append(several_names(int(found.size), name.as_py() if isinstance(name, pa.Scalar) else name))
+        relation.record(RepairKind.OTHER_LABELS, "{child} has another label in this row", rows[other])
 
 
 def _labels_by_node(child: Codes, column: pa.ChunkedArray, n: int) -> pa.Array:

@@ -10,16 +10,19 @@ from typing import Any
 import pyarrow as pa
 
 from ....errors import InputError
-from ....hierarchy.read_report import listed
+from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ...memory import watched
 from ..hints import setting
 from ..relation import MISSING, Relation, RelationBuilder, string_array
 from ..settings import ReadSettings
 from .columns import Roles, roles_from_header, roles_from_settings, with_name_column
-from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, several_names, without_decimals
+from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, note_columns_not_used, several_names, without_decimals
 
 Record = Mapping[Any, Any]
 Row = tuple[Any, list[Any], Any, Any]
+OtherLabel = tuple[int, str, int | None]
+"""Code of a node, what its other label is, and the line of it."""
 
 
 def are_records(values: Sequence[Any]) -> bool:
@@ -75,13 +78,13 @@ def relation_of_records(
     if plainer:
         rows = [(_whole(child), [_whole(one) for one in parents], *others) for child, parents, *others in rows]
     builder = RelationBuilder()
-    several: dict[int, None] = {}
+    others: list[OtherLabel] = []
     labels: dict[int, str] = {}
     weighted = roles.weight is not None and any(weight is not None for _, _, weight, _ in rows)
     codes = _add_edges(builder, rows, label, lines, weighted)
-    for code, (_, _, _, name) in zip(codes, rows, strict=True):
+    for number, (code, (_, _, _, name)) in enumerate(zip(codes, rows, strict=True)):
         if name is not None and code != MISSING and labels.setdefault(code, str(name)) != str(name):
-            several[code] = None
+            others.append((code, f"another label: {short(name)}", lines[number] if lines is not None else None))
     relation = builder.finish(
         format,
         direction=roles.direction,
@@ -91,10 +94,9 @@ def relation_of_records(
     )
     if plainer:
         relation.notes.append(DECIMAL_NOTE)
-    if several:
-        relation.notes.append(several_names(len(several), builder.names[next(iter(several))]))
-    if roles.ignored:
-        relation.notes.append(f"fields not used: {listed(roles.ignored, len(roles.ignored), 5)}")
+        relation.record_lines(RepairKind.DECIMALS_REMOVED, [None], DECIMAL_NOTE)
+    list_other_labels(relation, builder.names, others)
+    note_columns_not_used(relation, roles.ignored, "fields")
     if roles.is_table:
         mark_roots(relation)
     if labels:
@@ -115,6 +117,14 @@ def _require_ids(records: Sequence[Record], key: str, label: str) -> None:
                     f"{label}, record {number}: the {key} has none of the keys id, key and name, only "
                     f"{listed(parent, len(parent), 4)}; name each parent by its id"
                 )
+
+
+def list_other_labels(relation: Relation, names: Sequence[Any], others: Sequence[OtherLabel]) -> None:
+    """Note and list the labels that are not the first of their node."""
+    if others:
+        relation.notes.append(several_names(len({code for code, _, _ in others}), names[others[0][0]]))
+        nodes, texts, lines = zip(*((names[code], text, line) for code, text, line in others), strict=True)
+        relation.record_nodes(RepairKind.OTHER_LABELS, nodes, texts, lines)
 
 
 def _add_edges(
