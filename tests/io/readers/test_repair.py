@@ -73,6 +73,47 @@ def test_marks_of_a_root_in_a_table(marker: str) -> None:
     assert edges_of(hierarchy) == {("2", "1"), ("3", "1"), ("4", "3")}
 
 
+@pytest.mark.parametrize("marker", ["NULL", "null", "None", "NaN", "N/A", "NA", "\\N", "-", "<NA>", "-1", ""])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "child,parent\n0,{}\n1,0\n2,0\n",
+        "0,{}\n1,0\n2,0\n3,1\n",
+        "parent,child\n{},0\n0,1\n0,2\n",
+        "child,parent,weight\n0,{},1\n1,0,2\n",
+    ],
+)
+def test_a_word_for_no_parent_marks_a_root_in_an_edge_list(rows: str, marker: str) -> None:
+    hierarchy = read(rows.format(marker).encode(), strict=True)
+    report = hierarchy.report
+    assert report is not None
+    assert report.roots == ("0",)
+    assert hierarchy.virtual_root is None
+    assert marker not in hierarchy.names
+    if marker:
+        assert [(one.kind, one.node) for one in report.repairs if "quotes" not in one.kind] == [("root markers", "0")]
+        assert any(note.startswith(f"1 row with the parent {marker}, read as no parent") for note in report.notes)
+
+
+def test_pairs_and_records_have_words_for_no_parent_too() -> None:
+    assert edges_of(read([("a", "NULL"), ("b", "a"), ("c", "a")])) == {("b", "a"), ("c", "a")}
+    lines = b'{"child": "a", "parent": "None"}\n{"child": "b", "parent": "a"}\n'
+    assert edges_of(read(lines)) == {("b", "a")}
+
+
+def test_a_node_that_is_a_child_is_a_node_whatever_it_is_called() -> None:
+    rows = "child,parent\n{0},r\na,{0}\nb,{0}\n"
+    for name in ("None", "NULL", "NA", "-1"):
+        assert edges_of(read(rows.format(name).encode())) == {(name, "r"), ("a", name), ("b", name)}
+    document = {"nodes": ["NULL", "a", "b"], "links": [["a", "NULL"], ["b", "NULL"]]}
+    assert edges_of(read(document)) == {("a", "NULL"), ("b", "NULL")}
+
+
+def test_a_word_that_may_be_a_name_stays_beside_other_tops() -> None:
+    rows = b"child,parent\nWindhoek,NA\nBerlin,DE\nBonn,DE\n"
+    assert edges_of(read(rows)) == {("Windhoek", "NA"), ("Berlin", "DE"), ("Bonn", "DE")}
+
+
 def test_a_node_that_is_called_like_a_mark_stays_a_node() -> None:
     assert edges_of(read(b"id,parent_id\n0,\n1,0\n2,0\n")) == {("1", "0"), ("2", "0")}
     assert edges_of(read(b"1,0\n2,0\n3,2\n")) == {("1", "0"), ("2", "0"), ("3", "2")}

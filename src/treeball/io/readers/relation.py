@@ -59,6 +59,8 @@ class Relation:
         True when the column of the children stands to the right of that of the parents.
     is_table
         True when every node has a row of its own, so that a parent without one is undefined.
+    words_mark_roots
+        True for edges of a table or a list, where a word such as NULL stands for no parent.
     line_of
         Line in the file of pair i, or None where lines mean nothing.
     files
@@ -81,6 +83,7 @@ class Relation:
     columns_given: bool = False
     swapped: bool = False
     is_table: bool = False
+    words_mark_roots: bool = False
     line_of: Callable[[int], int | None] | None = None
     files: tuple[tuple[int, str], ...] = ()
     repairs: list[RepairGroup] = field(default_factory=list)

@@ -31,6 +31,7 @@ from .duplicates import check_rows
 from .hints import setting
 from .relation import MISSING, Relation, apply_labels, groups_of_pairs, refuse_surrogates
 from .settings import ReadSettings
+from .tables.pairs import mark_roots_of_edges
 
 _ROOTS_SHOWN = 3
 _FAULTS_SHOWN = 20
@@ -114,12 +115,15 @@ def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256:
     if isinstance(relation.names, list):
         refuse_surrogates(relation.names)
     refuse_surrogates([settings.root])
-    work = Repairer(relation, label, settings)
     decision = decide(relation, settings)
+    if decision.direction == "parent-child":
+        relation.child, relation.parent = relation.parent, relation.child
+    # Of edges to add to a model, the tops are nodes of it, whatever they are called.
+    if relation.words_mark_roots and not relation.is_table and RepairKind.ROOTS_JOINED not in settings.accepted:
+        mark_roots_of_edges(relation)
+    work = Repairer(relation, label, settings)
     if decision.doubt is not None:
         work.repairs.append(replace(RepairGroup.of_lines(RepairKind.DIRECTIONS_GUESSED, [None]), file=label))
-    if decision.direction == "parent-child":
-        work.child, work.parent = work.parent, work.child
     check_rows(work)
     _drop_empty_names(work)
     _find_orphans(work)

@@ -67,6 +67,7 @@ def joined(parts: Sequence[Part], settings: ReadSettings) -> Relation:
         names_hold_labels=all(part.relation.names_hold_labels for part in parts),
         direction="child-parent",
         is_table=any(part.relation.is_table for part in parts),
+        words_mark_roots=any(part.relation.words_mark_roots for part in parts),
         line_of=_JoinedLines([part.relation for part in parts]),
         files=_files(parts),
         repairs=[replace(group, file=part.path) for part in parts for group in part.relation.repairs],

@@ -56,7 +56,7 @@ def relation_of_pairs(pairs: Sequence[Any], format: str, label: str, lines: Sequ
         first, second = node_or_missing(builder, pair[0]), node_or_missing(builder, pair[1])
         weight = check_weight(pair[2], f"{label}, item {number + 1}") if weighted else None
         builder.edge(first, second, weight, line)
-    return builder.finish(format, columns_given=True)
+    return builder.finish(format, columns_given=True, words_mark_roots=True)
 
 
 def relation_of_parents(mapping: Mapping[Any, Any], format: str) -> Relation:
@@ -169,4 +169,5 @@ def _relation_of_graph(graph: Graph, format: str, label: str, settings: ReadSett
     relation.names = [*known, *(name for name in ids if name not in there)]
     labels = {node_name(node): value_under(node, NAME_KEYS) for node in graph.nodes if isinstance(node, Mapping)}
     relation.labels = [labels.get(name) for name in relation.names]
+    relation.words_mark_roots = not ids  # every name is a node that the document declares
     return relation

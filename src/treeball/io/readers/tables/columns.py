@@ -50,6 +50,9 @@ _GROUP = _words(
 NULL_WORDS = frozenset(["null", "none", "nan", "na", "n/a", "nil", "\\n", "<na>", "-", "undefined"])
 """Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
 
+CERTAIN_NULL_WORDS = frozenset(["null", "none", "nan", "n/a", "\\n", "<na>"])
+"""Those of NULL_WORDS that no node of an edge list is likely to be called by; "na" and "-" may be names."""
+
 NO_PARENT_NUMBERS = frozenset(["0", "-1", "0.0", "-1.0"])
 _PUNCTUATION = re.compile(r"[\s_\-.:#\"']+")
 

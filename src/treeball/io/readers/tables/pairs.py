@@ -19,7 +19,7 @@ from ....words import count
 from ....workers import apart
 from ..hints import setting
 from ..relation import MISSING, Relation, Weights
-from .columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles
+from .columns import CERTAIN_NULL_WORDS, NO_PARENT_NUMBERS, NULL_WORDS, Roles
 
 LineOf = Callable[[int], int | None]
 _VIEWS = {"string_view": pa.string(), "binary_view": pa.binary()}
@@ -71,6 +71,7 @@ def relation_of_columns(
         is_table=roles.is_table,
         line_of=line_of,
         columns_given=True,
+        words_mark_roots=not roles.is_table,
     )
     if plainer:
         relation.notes.append(plainer)
@@ -333,25 +334,61 @@ def mark_roots(relation: Relation) -> None:
     child, parent = relation.child, relation.parent
     own = child == parent
     relation.record(RepairKind.OWN_PARENTS, "{child} is its own parent", np.flatnonzero(own & (child >= 0)))
-    parent = np.where(own, np.int32(MISSING), parent)
-    names = relation.names
-    defined = np.zeros(len(names), bool)
-    defined[child[child >= 0]] = True
-    undefined = np.flatnonzero(~defined)
-    if undefined.size:
-        values = (
-            names.take(pa.array(undefined)).to_pylist()
-            if isinstance(names, pa.Array)
-            else [names[code] for code in undefined]
+    relation.parent = np.where(own, np.int32(MISSING), parent)
+    nodes, values = _without_rows(relation)
+    _drop_markers(
+        relation,
+        nodes[
+            [
+                value in (0, -1) or str(value).lower() in NULL_WORDS or str(value) in NO_PARENT_NUMBERS
+                for value in values
+            ]
+        ],
+    )
+
+
+def mark_roots_of_edges(relation: Relation) -> None:
+    """In an edge list, a word for null among the parents marks a root, unless a node is called so.
+
+    A word that may be a name as well, such as NA or -, is one as long as a parent that is no such word has no row as a
+    child either: where roots are marked, all are.
+    """
+    nodes, values = _without_rows(relation)
+    words = [str(value).strip().lower() for value in values]
+    certain = np.array([word in CERTAIN_NULL_WORDS for word in words], bool)
+    possible = certain | np.array([word in NULL_WORDS or word == "-1" for word in words], bool)
+    found = possible if possible.all() else certain
+    if found.any():
+        word = values[int(np.argmax(found))]
+        number = int(np.isin(relation.parent, nodes[found]).sum())
+        relation.notes.append(
+            f"{count(number, 'row')} with the parent {word!s}, read as no parent; a row for {word!s} as a child, with "
+            "no parent, makes it a node"
         )
-        marker = np.zeros(len(names), bool)
-        marker[undefined] = [
-            value in (0, -1) or str(value).lower() in NULL_WORDS or str(value) in NO_PARENT_NUMBERS for value in values
-        ]
-        marked = np.flatnonzero(_take(marker, parent))
-        relation.record(RepairKind.ROOT_MARKERS, "{parent} stands for no parent", marked)
-        relation.names, (child, parent) = drop_names(names, [child, parent], marker)
-    relation.child, relation.parent = child, parent
+        _drop_markers(relation, nodes[found])
+
+
+def _without_rows(relation: Relation) -> tuple[NDArray[np.int64], list[Any]]:
+    """Codes (k,) of the nodes that are no child in any pair, and their names."""
+    defined = np.zeros(len(relation.names), bool)
+    defined[relation.child[relation.child >= 0]] = True
+    nodes, names = np.flatnonzero(~defined), relation.names
+    if isinstance(names, pa.Array):
+        return nodes, names.take(pa.array(nodes)).to_pylist()
+    return nodes, [names[code] for code in nodes.tolist()]
+
+
+def _drop_markers(relation: Relation, markers: NDArray[np.int64]) -> None:
+    """List the pairs whose parent is a marker, and leave the markers out of the names."""
+    drop = np.zeros(len(relation.names), bool)
+    drop[markers] = True
+    relation.record(
+        RepairKind.ROOT_MARKERS, "{parent} stands for no parent", np.flatnonzero(_take(drop, relation.parent))
+    )
+    labels, codes = relation.labels, [relation.child, relation.parent]
+    relation.names, (relation.child, relation.parent) = drop_names(relation.names, codes, drop)
+    if labels is not None and drop.any():
+        relation.labels = drop_names(labels, [], drop)[0]
 
 
 SECOND_NAME = "with a second name: the first was kept"

@@ -91,6 +91,7 @@ def relation_of_records(
         default_direction=roles.weak_direction or "child-parent",
         columns_given=roles.direction is None,
         is_table=roles.is_table,
+        words_mark_roots=not roles.is_table,
     )
     if plainer:
         relation.notes.append(DECIMAL_NOTE)
