@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,127 @@ def test_categories_given_by_name_and_null(tmp_path: Path) -> None:
     assert "2 parents given by label instead of id" in hierarchy.report.notes
     twice = CATEGORIES.replace("Garden", "Kitchen")
     assert called_edges(read(_files(tmp_path, categories=twice, products=by_name))) >= {("x1", "Kitchen")}
+
+
+DEEP = "id,parent_id,name\n1,,Home\n2,1,Kitchen\n3,2,Pans\n4,1,Garden\n5,4,Pans\n6,,Outlet\n7,6,Sale Items\n"
+IN_TREE = {("2", "1"), ("3", "2"), ("4", "1"), ("5", "4"), ("7", "6")}
+
+
+def _products(*categories: str) -> str:
+    """Products x1, x2, ... with their categories, and a price."""
+    rows = "".join(
+        f'x{number},"{category}",Product {number},{number}.5\n' for number, category in enumerate(categories, 1)
+    )
+    return "sku,category,title,price\n" + rows
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        ("Home > Kitchen > Pans", "Home > Garden > Pans", "Home > Kitchen", "Outlet > Sale Items"),
+        ("Home/Kitchen/Pans", "Home/Garden/Pans", "Home/Kitchen", "Outlet/Sale Items"),
+        ("Home | Kitchen | Pans", "Home | Garden | Pans", "Home | Kitchen", "Outlet | Sale Items"),
+        ("home>kitchen>pans", "HOME > GARDEN > Pans", "Home  >  Kitchen", "outlet » sale items"),
+        ("Kitchen > Pans", "Garden > Pans", "kitchen", "Sale  Items"),
+        ("3", "5.0", "Home > Kitchen", "7"),
+        ("Home » Kitchen » Pans", "5", "2 - Home > Kitchen", "Outlet::Sale Items"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_hang_below_the_category_that_their_path_means(
+    tmp_path: Path, categories: Sequence[str], turned: bool
+) -> None:
+    files = _files(tmp_path, categories=DEEP, products=_products(*categories))
+    hierarchy = read(files[::-1] if turned else files)
+    assert edges_of(hierarchy) == IN_TREE | {("x1", "3"), ("x2", "5"), ("x3", "2"), ("x4", "7")}
+    report = hierarchy.report
+    assert report is not None
+    assert "undefined parents" not in report.repair_counts
+    resolved = {(repair.node, Path(repair.file).name) for repair in report.repairs if repair.kind == "parents resolved"}
+    assert resolved == {(one, "products.csv") for one in categories if one not in ("3", "5", "7")}
+
+
+def test_a_path_that_no_category_has_is_listed_with_its_line(tmp_path: Path) -> None:
+    products = _products("Home > Kitchen > Pans", "Home > Cellar > Wine", "Pans", "Home > Kitchen > Pans")
+    hierarchy = read(_files(tmp_path, categories=DEEP, products=products))
+    tree = IN_TREE | {("x1", "3"), ("x2", "Home > Cellar > Wine"), ("x3", "Pans"), ("x4", "3")}
+    assert edges_of(hierarchy) == tree
+    report = hierarchy.report
+    assert report is not None
+    found = {(one.node, Path(one.file).name, one.line) for one in report.repairs if one.kind == "undefined parents"}
+    assert found == {("Home > Cellar > Wine", "products.csv", 3), ("Pans", "products.csv", 4)}
+    assert "1 parent may be any of several nodes (Pans): give the id or the whole path" in report.notes
+    assert "1 parent given by path instead of id" in report.notes
+
+
+@pytest.mark.parametrize(
+    ("tree", "nodes"),
+    [
+        ("Home\nHome > Kitchen\nHome > Kitchen > Pans\nHome > Garden\nHome > Garden > Pans\n", "Home > {} > Pans"),
+        ("Home/Kitchen/Pans\nHome/Garden/Pans\n", "Home/{}/Pans"),
+        ("1 - Home\n2 - Home > Kitchen\n3 - Home > Kitchen > Pans\n4 - Home > Garden\n5 - Home > Garden > Pans\n",
+         "3 5"),
+        ("L1,L2,L3\nHome,Kitchen,Pans\nHome,Garden,Pans\n", "Home > {} > Pans"),
+        ("Home\n  Kitchen\n    Pans\n  Garden\n    Pans\n", "Home > {} > Pans"),
+        ('{"name": "Home", "children": [{"name": "Kitchen", "children": [{"name": "Pans"}]},'
+         ' {"name": "Garden", "children": [{"name": "Pans"}]}]}', "Home > {} > Pans"),
+    ],
+    ids=["breadcrumbs", "slashes", "google", "levels", "outline", "json"],
+)  # fmt: skip
+@pytest.mark.parametrize("mark", [" > ", "/", " | "])
+def test_categories_of_any_format_are_found_by_their_path(tmp_path: Path, tree: str, nodes: str, mark: str) -> None:
+    products = _products(f"Home{mark}Kitchen{mark}Pans", f"Home{mark}Garden{mark}Pans")
+    files = _files(tmp_path, categories=tree, products=products)
+    pans = nodes.split() if "{}" not in nodes else [nodes.format("Kitchen"), nodes.format("Garden")]
+    for given in (files, files[::-1]):
+        hierarchy = read(given)
+        assert {edge for edge in edges_of(hierarchy) if edge[0].startswith("x")} == {("x1", pans[0]), ("x2", pans[1])}
+        assert hierarchy.n_nodes == 7
+        assert hierarchy.report is not None
+        assert "undefined parents" not in hierarchy.report.repair_counts
+
+
+def test_categories_with_ids_and_paths_are_found_by_either(tmp_path: Path) -> None:
+    categories = "category_id,category_path\n11,Home\n12,Home > Kitchen\n13,Home > Kitchen > Pans\n"
+    by_id = "sku,category_id\nx1,13\nx2,12\n"
+    for products in (by_id, _products("Home > Kitchen > Pans", "Home/Kitchen")):
+        hierarchy = read(_files(tmp_path, categories=categories, products=products))
+        below = {edge for edge in edges_of(hierarchy) if edge[0].startswith("x")}
+        assert below == {("x1", "Home > Kitchen > Pans"), ("x2", "Home > Kitchen")}
+        assert hierarchy.names.find("13" if products == by_id else "x1") is not None
+
+
+def test_paths_of_a_parquet_file_of_products_are_found(tmp_path: Path) -> None:
+    (categories,) = _files(tmp_path, categories=DEEP)
+    table = pa.table({"sku": ["x1", "x2"], "category": ["Home > Kitchen > Pans", "Home > Garden"], "price": [1, 2]})
+    pq.write_table(table, tmp_path / "products.parquet")
+    hierarchy = read([categories, tmp_path / "products.parquet"])
+    assert edges_of(hierarchy) == IN_TREE | {("x1", "3"), ("x2", "4")}
+
+
+def test_products_with_levels_hang_below_their_category(tmp_path: Path) -> None:
+    products = "sku,department,category,subcategory\nx1,Home,Kitchen,Pans\nx2,Home,Garden,\nx3,Home,,\n"
+    files = _files(tmp_path, categories=DEEP, products=products)
+    assert edges_of(read(files)) == IN_TREE | {("x1", "3"), ("x2", "4"), ("x3", "1")}
+
+
+def test_an_edge_list_of_categories_needs_no_rows_for_its_roots(tmp_path: Path) -> None:
+    categories = "child,parent\nKitchen,Home\nGarden,Home\nPans,Kitchen\n"
+    for products in (_products("Home > Kitchen > Pans", "Garden"), _products("pans", "Home > Garden")):
+        hierarchy = read(_files(tmp_path, categories=categories, products=products), strict=True)
+        assert edges_of(hierarchy) == {
+            ("Kitchen", "Home"), ("Garden", "Home"), ("Pans", "Kitchen"), ("x1", "Pans"), ("x2", "Garden")
+        }  # fmt: skip
+
+
+def test_paths_stay_a_tree_beside_products_that_know_none_of_them(tmp_path: Path) -> None:
+    files = _files(tmp_path, one=_products("Home > Pans", "Home > Pots"), two="sku,category_id\ny1,77\ny2,78\n")
+    assert edges_of(read(files)) >= {("Home > Pans", "Home"), ("Home > Pots", "Home"), ("y1", "77")}
+
+
+def test_two_files_of_products_without_categories_are_read_by_their_paths(tmp_path: Path) -> None:
+    files = _files(tmp_path, one=_products("Home > Pans", "Home > Pots"), two=_products("Home > Pans", "Home > Cups"))
+    assert edges_of(read(files)) == {("Home > Pans", "Home"), ("Home > Pots", "Home"), ("Home > Cups", "Home")}
 
 
 def test_products_with_the_ids_of_categories_are_refused(tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ def _read_several(given: Sequence[str | os.PathLike[str]], settings: ReadSetting
 
 
 def _parse(source: Source, settings: ReadSettings) -> Hierarchy:
-    return to_hierarchy(_relation(source, settings), source.label, settings, source.sha256)
+    relation = _relation(source, settings)
+    relation.members = None  # only other files could refer to them, and they hold columns
+    return to_hierarchy(relation, source.label, settings, source.sha256)
 
 
 def _relation(source: Source, settings: ReadSettings) -> Relation:

@@ -149,6 +149,7 @@ class PathTree:
             np.arange(len(names), dtype=np.int32),
             np.array(self.parents, np.int32),
             labels=string_array([str(label) for label in self.labels]) if full else None,
+            steps=self.labels,
             names_hold_labels=full,
             direction="child-parent",
             line_of=(lambda pair: lines[pair] or None) if any(lines) else None,

@@ -15,7 +15,7 @@ from .tables.columns import is_number, plain, roles_from_header
 from .tables.dialect import Dialect
 
 ARROWS = (" >> ", " -> ", " => ", "->", "=>", " > ", ">>", ">", " » ", " › ", " → ")
-_MARKS = (*ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")
+MARKS = (*ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")
 IN_TABLES = (" >> ", " -> ", " => ", " > ", " » ", " › ", " → ")
 _SLASHES = (" / ", " :: ", " | ")
 _CLOSE_SLASHES = ("/", "::", "|")
@@ -95,7 +95,7 @@ def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False)
         return given if any(given in line for line in lines) else None
     if len(lines) > 1 and all(ID.match(line) for line in lines) and any(" > " in line for line in lines):
         return " > "
-    for mark in _MARKS:
+    for mark in MARKS:
         if 2 * sum(mark in line for line in lines) >= len(lines) > 0:
             return mark
     return None

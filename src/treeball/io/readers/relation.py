@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from ...errors import InputError
 from ...hierarchy.repairs import RepairGroup, RepairKind
 from ...types import Codes
 from ..memory import EVERY, require_room, require_room_after
+
+if TYPE_CHECKING:
+    from .tables.members import Members
 
 Weights = NDArray[np.float64]
 Direction = Literal["child-parent", "parent-child"]
@@ -63,6 +66,12 @@ class Relation:
         True for edges of a table or a list, where a word such as NULL stands for no parent.
     line_of
         Line in the file of pair i, or None where lines mean nothing.
+    steps
+        Last step of the path of each node, (n,), where the nodes stand in paths; or None.
+    members
+        Finds the rows of the table beside its column of paths; None for any other format.
+    declared
+        True (n,) for nodes that need no row of their own; or None.
     files
         Of several files that were joined: the first pair of each, and its path.
     repairs, notes
@@ -85,6 +94,9 @@ class Relation:
     is_table: bool = False
     words_mark_roots: bool = False
     line_of: Callable[[int], int | None] | None = None
+    steps: Any = None
+    members: Callable[[], Members | None] | None = None
+    declared: NDArray[np.bool_] | None = None
     files: tuple[tuple[int, str], ...] = ()
     repairs: list[RepairGroup] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -93,7 +105,9 @@ class Relation:
         """Line of pair ``pair``, where known."""
         return None if self.line_of is None else self.line_of(pair)
 
-    def record(self, kind: RepairKind, detail: str, pairs: NDArray[Any], child: Codes | None = None) -> None:
+    def record(
+        self, kind: RepairKind, detail: str | Sequence[str], pairs: NDArray[Any], child: Codes | None = None
+    ) -> None:
         """List what happens to ``pairs`` (k,): their children, or the nodes ``child`` (k,), are the nodes of the rows.
 
         Names and labels are those of this moment.
@@ -141,9 +155,9 @@ def groups_of_pairs(
     for file, (start, stop) in zip(files, pairwise(starts), strict=True):
         if start < stop:
             lines = lines_at(relation.line_of, pairs[start:stop])
-            yield replace(
-                group, count=stop - start, file=file, lines=lines, child=child[start:stop], parent=parent[start:stop]
-            )
+            detail = group.detail if isinstance(group.detail, str) else group.detail[start:stop]
+            own, above = child[start:stop], parent[start:stop]
+            yield replace(group, count=stop - start, detail=detail, file=file, lines=lines, child=own, parent=above)
 
 
 def lines_at(line_of: Callable[[int], int | None] | None, rows: NDArray[Any]) -> NDArray[np.int64] | None:

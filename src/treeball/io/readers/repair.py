@@ -177,7 +177,8 @@ def _find_orphans(work: Repairer) -> None:
     """In a table every node should have a row; a parent without one stays as a node, but is counted."""
     if not work.relation.is_table:
         return
-    defined = np.zeros(len(work.names), bool)
+    declared = work.relation.declared
+    defined = np.zeros(len(work.names), bool) if declared is None else declared.copy()
     defined[work.child] = True
     referred = np.flatnonzero(work.parent >= 0)
     orphaned = referred[~defined[work.parent[referred]]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ....errors import InputError
 from ....hierarchy.read_report import short
@@ -22,6 +23,7 @@ from ..source import Source
 from ..tables import delimited
 from ..tables.columns import locate, plain
 from ..tables.dialect import Dialect, guess_dialect
+from ..tables.members import Members, members_of
 
 _QUOTED = re.compile(r"\"((?:[^\"]|\"\")*)\"[,;\t]*")
 
@@ -34,6 +36,7 @@ class _Paths:
     line_of: Callable[[int], int]
     notes: list[str] = field(default_factory=list)
     repairs: list[RepairGroup] = field(default_factory=list)
+    members: Callable[[], Members | None] | None = None
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -76,6 +79,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     mark = mark_of([text for text in paths.texts[:2000] if text.strip()], settings, in_table)
     relation = relation_of_paths(paths.texts, settings, source.label, mark, count_repeats=not in_table)
     relation.number_lines(paths.line_of)
+    relation.members = paths.members
     relation.repairs[:0] = paths.repairs
     relation.notes[:0] = paths.notes
     return relation
@@ -107,11 +111,12 @@ def _from_table(source: Source, settings: ReadSettings, found: int | None) -> _P
     header, width = parsed.dialect.header, parsed.dialect.width
     column = locate(settings.columns[0], header, width, source.label) if settings.columns else found or 0
     texts = [text or "" for text in parsed.columns[column].to_pylist()]
-    line_of = parsed.line_of
+    line_of, columns = parsed.line_of, parsed.columns
     name = None if header is None else header[column]
     if header is None and _has_header([text for text in texts[:2000] if text.strip()], settings):
         name = texts.pop(0).strip()
         line_of = lambda row: parsed.line_of(row + 1)  # noqa: E731
+        columns = [one.slice(1) for one in columns]
     called = f"column {column + 1}" + (f" ({short(name)})" if name else "")
     notes = [f"{called} holds breadcrumbs, the other columns were not used; {setting('columns')} names others"]
     if parsed.comments:
@@ -121,7 +126,8 @@ def _from_table(source: Source, settings: ReadSettings, found: int | None) -> _P
         others = [f"column {short(name)}" for place, name in enumerate(header) if place != column]
     repairs = [RepairGroup.of_lines(RepairKind.COMMENT_LINES, parsed.comments)]
     repairs.append(RepairGroup.of_lines(RepairKind.COLUMNS_NOT_USED, [None] * len(others), others))
-    return _Paths(texts, line_of, notes, repairs)
+    members = partial(members_of, columns, header, column, line_of, source.label)
+    return _Paths(texts, line_of, notes, repairs, members)
 
 
 def _column_settings(settings: ReadSettings) -> ReadSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ....errors import InputError
 from ..hints import setting
@@ -14,6 +15,7 @@ from ..tables import delimited
 from ..tables.columns import locate, roles_from_header
 from ..tables.dialect import guess_dialect
 from ..tables.levels import is_staggered, level_columns, relation_of_levels
+from ..tables.members import members_of_levels
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
@@ -38,6 +40,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     ignored = [name for place, name in enumerate(header) if place not in levels and name.strip()]
     relation = relation_of_levels([parsed.columns[level].to_pylist() for level in levels], ignored)
     relation.number_lines(parsed.line_of)
+    relation.members = partial(members_of_levels, parsed.columns, dialect.header, levels, parsed.line_of, source.label)
     parsed.tell(relation)
     return relation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..settings import ReadSettings
 from .columns import Roles, locate, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
 from .dialect import Dialect
 from .levels import level_columns, relation_of_levels
+from .members import members_of, members_of_levels
 from .pairs import as_weights, plain_lists, relation_of_columns
 
 
@@ -80,6 +82,8 @@ def levels_or_paths(table: pa.Table, header: list[str], label: str, settings: Re
     if levels is not None:
         ignored = [name for place, name in enumerate(header) if place not in levels]
         relation = relation_of_levels([texts(level) for level in levels], ignored)
+        plain_columns = [plain_lists(table.column(column)) for column in range(len(header))]
+        relation.members = partial(members_of_levels, plain_columns, header, levels, None, label)
     else:
         head = table.slice(0, 2000)
         cells = [
@@ -104,6 +108,8 @@ def levels_or_paths(table: pa.Table, header: list[str], label: str, settings: Re
         )
         others = [f"column {short(name)}" for column, name in enumerate(header) if column != place]
         relation.record_lines(RepairKind.COLUMNS_NOT_USED, [None] * len(others), others)
+        plain_columns = [plain_lists(table.column(column)) for column in range(len(header))]
+        relation.members = partial(members_of, plain_columns, header, place, None, label)
     relation.line_of = None
     relation.repairs = [replace(group, lines=None) for group in relation.repairs]
     return relation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -169,6 +169,33 @@ def _membership(header: Sequence[str], words: list[str]) -> Roles | None:
     label = _first(words, _LABEL, [i for i in others if i != member])
     ignored = _ignored(header, {member, group, label})
     return Roles(member, group, label=label, direction="child-parent", ignored=ignored, is_membership=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberColumns:
+    """Roles in a table with a column of paths, and what the header says of the ids."""
+
+    roles: Roles
+    are_products: bool
+    are_groups: bool
+
+
+def member_columns(
+    header: Sequence[str] | None, width: int, group: int, is_distinct: Callable[[int], bool]
+) -> MemberColumns | None:
+    """The column of ids beside a column of paths, ``group``: by the header, else the first with distinct values."""
+    words = ["" for _ in range(width)] if header is None else [plain(cell) for cell in header]
+    others = [place for place in range(width) if place != group]
+    product, own = _first(words, _MEMBER, others), _first(words, _GROUP, others)
+    member = next((place for place in (product, own, _first(words, _ID, others)) if place is not None), None)
+    if member is None:
+        member = next((place for place in others if words[place] not in _WEIGHT and is_distinct(place)), None)
+    if member is None:
+        return None
+    label = _first(words, _LABEL, [place for place in others if place != member])
+    ignored = _ignored(header or (), {member, group, label})
+    roles = Roles(member, group, label=label, direction="child-parent", ignored=ignored, is_membership=True)
+    return MemberColumns(roles, member == product, product is None and member == own)
 
 
 def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:

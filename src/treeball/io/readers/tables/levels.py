@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ....hierarchy.repairs import RepairKind
@@ -80,25 +80,29 @@ def is_staggered(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
+def level_rows(columns: Sequence[Sequence[str | None]]) -> Iterator[tuple[list[str], bool]]:
+    """The steps of each row, the uppermost first, and whether it continues the row above; no step of an empty row."""
+    above: list[str] = []
+    for row in zip(*columns, strict=True):
+        cells = ["" if (cell or "").strip().lower() in _NOTHING else str(cell).strip() for cell in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        gap = next((place for place, cell in enumerate(cells) if cell), 0)
+        cells[:gap] = above[:gap]
+        above = cells or above
+        yield cells, gap > 0
+
+
 def relation_of_levels(columns: Sequence[Sequence[str | None]], ignored: Sequence[str] = ()) -> Relation:
     """Relation of levels, the uppermost first; every node is named by its full path.
 
     A row that is empty at the left continues the row above, as spreadsheets show merged cells.
     """
     tree = PathTree()
-    above: list[str] = []
     continued: list[int] = []
-    for number, row in enumerate(zip(*columns, strict=True), start=1):
-        cells = ["" if (cell or "").strip().lower() in _NOTHING else str(cell).strip() for cell in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if not cells:
-            continue
-        gap = next(place for place, cell in enumerate(cells) if cell)
-        if gap:
+    for number, (cells, is_continued) in enumerate(level_rows(columns), start=1):
+        if is_continued:
             continued.append(number)
-            cells[:gap] = above[:gap]
-        above = cells
         node = MISSING
         for step in cells:
             node = tree.add(node, step, number, expect_new=False)

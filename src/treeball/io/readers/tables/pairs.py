@@ -370,7 +370,7 @@ def mark_roots_of_edges(relation: Relation) -> None:
 
 def _without_rows(relation: Relation) -> tuple[NDArray[np.int64], list[Any]]:
     """Codes (k,) of the nodes that are no child in any pair, and their names."""
-    defined = np.zeros(len(relation.names), bool)
+    defined = np.zeros(len(relation.names), bool) if relation.declared is None else relation.declared.copy()
     defined[relation.child[relation.child >= 0]] = True
     nodes, names = np.flatnonzero(~defined), relation.names
     if isinstance(names, pa.Array):
@@ -385,6 +385,8 @@ def _drop_markers(relation: Relation, markers: NDArray[np.int64]) -> None:
     relation.record(
         RepairKind.ROOT_MARKERS, "{parent} stands for no parent", np.flatnonzero(_take(drop, relation.parent))
     )
+    if relation.declared is not None:
+        relation.declared = relation.declared[~drop]
     labels, codes = relation.labels, [relation.child, relation.parent]
     relation.names, (relation.child, relation.parent) = drop_names(relation.names, codes, drop)
     if labels is not None and drop.any():
