@@ -168,7 +168,9 @@ def _read_xml(source: Source, axioms: Axioms, undeclared: Counter[str]) -> None:
 def _named(name: str, element: ElementTree.Element, base: str, iri_of: Callable[[str], str]) -> str | None:
     """The IRI or literal that an element is, or None for one that is an axiom or an expression."""
     if name == "Literal":
-        return _literal(element.text or "", element.get(f"{_XML_NAMESPACE}lang"))
+        literal = Text(element.text or "")
+        literal.language = element.get(f"{_XML_NAMESPACE}lang") or ""
+        return literal
     if name == "AnonymousIndividual":
         return "_:" + element.get("nodeID", "").removeprefix("_:")
     text = (element.text or "").strip()
