@@ -85,7 +85,7 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
     keys = [str(key) for key in value]
     columns = list(value.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
-        words = roles_from_header(keys)
+        words = None if _refer_to_keys(value) else roles_from_header(keys)
         if len(keys) > 1 and words is not None and words.direction is not None and columns[0]:
             records = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
             return relation_of_records(records, f"columns in {format}", label, settings)
@@ -93,7 +93,8 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
         return relation_of_records(_mappings(columns[0], label), f"records in {format}", label, settings)
     if not is_insisted(settings):
         refuse_document(value, label)
-    if value_under(value, NAME_KEYS) is not None and any(plain(key) in CHILD_KEYS for key in value):
+    has_children = any(plain(key) in CHILD_KEYS for key in value)
+    if has_children and value_under(value, NAME_KEYS) is not None and not _are_parents(value):
         return None
     if columns and all(is_name(column) or column is None or column == "" for column in columns):
         # Numbers below keys are properties, unless they refer to keys.
@@ -114,9 +115,17 @@ def is_insisted(settings: ReadSettings) -> bool:
     return settings.format in ("json", "yaml")
 
 
+def _refer_to_keys(value: dict[Any, Any]) -> bool:
+    """Whether most keys stand in a list below another key, as they do where each has the list of its children."""
+    listed = {item for column in value.values() for item in column if is_name(item)}
+    return len(value) > 3 and 2 * len(listed & value.keys()) > len(value)
+
+
 def _are_parents(mapping: Mapping[Any, Any]) -> bool:
     """Whether texts below keys are parents rather than properties: they are keys, too, or come again."""
-    parents = [value for value in mapping.values() if value]
+    parents = [value for value in mapping.values() if value is not None and value != ""]
+    if not all(map(is_name, parents)):
+        return False
     return any(parent in mapping for parent in parents) or 2 * len(set(parents)) <= len(parents)
 
 
