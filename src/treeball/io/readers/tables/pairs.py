@@ -22,6 +22,7 @@ from ..relation import MISSING, Relation, Weights
 from .columns import CERTAIN_NULL_WORDS, NO_PARENT_NUMBERS, NULL_WORDS, Roles
 
 LineOf = Callable[[int], int | None]
+_NO_PARENT = pa.array(sorted(NULL_WORDS | NO_PARENT_NUMBERS))
 _VIEWS = {"string_view": pa.string(), "binary_view": pa.binary()}
 
 
@@ -268,11 +269,14 @@ def _common_type(columns: list[pa.ChunkedArray], label: str) -> list[pa.ChunkedA
 
 
 def _refers_to(parent: Any, ids: Any, labels: Any) -> bool:
-    """Whether the parents are found among the labels rather than among the ids."""
+    """Whether the parents are found among the labels rather than among the ids; those of roots refer to nothing."""
     try:
-        _, (parents, by_id) = intern([parent, ids])
-        _, (parents_again, by_label) = intern([parent, labels])
-    except InputError:
+        names, (parents, by_id) = _drop_empty(*intern([parent, ids]))
+        if pa.types.is_string(names.type):
+            given = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(parent)), value_set=_NO_PARENT)
+            parent = pc.if_else(given, pa.scalar(None, pa.string()), pc.cast(parent, pa.string()))
+        _, (parents_again, by_label) = _drop_empty(*intern([parent, labels]))
+    except (InputError, pa.ArrowNotImplementedError):
         return False
     in_ids = np.isin(parents[parents >= 0], by_id).sum()
     in_labels = np.isin(parents_again[parents_again >= 0], by_label).sum()

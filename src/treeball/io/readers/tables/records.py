@@ -231,7 +231,7 @@ def _parents_are_labels(rows: Sequence[Row]) -> bool:
     try:
         ids = {child for child, _, _, _ in rows}
         names = {name for _, _, _, name in rows}
-        parents = {parent for _, several, _, _ in rows for parent in several} - {None}
+        parents = {parent for _, several, _, _ in rows for parent in several} - {None, ""}
     except TypeError:
         return False
     return len(parents & names) > len(parents & ids)
