@@ -34,8 +34,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     if inner_tabs > len(lines) / 2:
         return 0.0
     bulleted = all(_BULLET.match(line[_INDENT.match(line).end() :]) for line in lines)  # type: ignore[union-attr]
-    drawn = any(mark in line for line in lines for mark in "├└╰")
-    if bulleted or drawn:
+    if bulleted or (_is_drawn(lines) and not _has_roles(sample, settings)):
         return 0.85
     return 0.0 if _is_delimited(sample, settings) else 0.65
 
@@ -78,12 +77,23 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     return relation
 
 
+def _is_drawn(lines: Sequence[str]) -> bool:
+    """Whether lines begin as `tree` draws them: all but the top and the count of folders at the end."""
+    drawn = sum(any(mark in line[: _prefix_length(line)] for mark in "├└╰") for line in lines)
+    return drawn >= max(1, len(lines) - 2)
+
+
+def _has_roles(sample: Sample, settings: ReadSettings) -> bool:
+    dialect = guess_dialect(sample, settings)
+    return dialect is not None and dialect.header is not None and roles_from_header(dialect.header) is not None
+
+
 def _is_delimited(sample: Sample, settings: ReadSettings) -> bool:
     """Whether these are columns, though a row may be indented and another too long: a ragged table is no outline."""
     dialect = guess_dialect(sample, settings)
     if dialect is None or dialect.separator == " ":
         return False
-    if dialect.header is not None and roles_from_header(dialect.header) is not None:
+    if _has_roles(sample, settings):
         return True
     # An outline may have a comma on nearly every line too, but then most of its lines are indented.
     indented = sum(line[:1].isspace() for line in sample.lines)

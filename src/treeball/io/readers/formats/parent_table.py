@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ....errors import InputError
 from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables import delimited
-from ..tables.columns import roles_from_header
+from ..tables.columns import roles_from_header, roles_from_settings
 from ..tables.dialect import guess_dialect
 from . import edge_list
 
@@ -17,7 +18,12 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     dialect = guess_dialect(sample, settings)
     if dialect is None or not dialect.regular or dialect.separator == " ":
         return 0.0
-    roles = roles_from_header(dialect.header) if dialect.header is not None else None
+    try:
+        roles = roles_from_settings(settings, dialect.header, dialect.width, "") if settings.columns else None
+    except InputError:
+        return 0.0  # the reader of edge lists says what is wrong
+    if roles is None and dialect.header is not None:
+        roles = roles_from_header(dialect.header)
     if roles is not None and roles.is_table:
         return edge_list.sniff(sample, settings) + 0.05
     parent = roles.parent if roles is not None else 1

@@ -84,7 +84,9 @@ def _guess(lines: Sequence[str], settings: ReadSettings) -> Dialect | None:
     if regular:
         # With several regular separators a header that makes sense decides, then the order above.
         named = [one for one in regular if one.header is not None and roles_from_header(one.header) is not None]
-        return (named or regular)[0]
+        # A mark that a blank follows everywhere is punctuation within names, if another mark makes columns, too.
+        tight = [one for one in regular if any(cell[:1] != " " for row in one.rows for cell in row[1:])]
+        return (named or tight or regular)[0]
     spaced = _dialect_with(" ", lines, settings)
     if spaced is not None and spaced.regular and _blanks_separate(spaced):
         return spaced
@@ -209,6 +211,10 @@ def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], setti
         while count and len(rows[count - 1]) == width:
             count -= 1
         return count
+    below = {cell.strip() for row in rest for cell in row}
+    first = next((i for i in range(count) if _is_row(lines[i], rows[i], width, below)), count)
+    if first < count:
+        return first
     last = tuple(cell.strip() for cell in (rows[count - 1][0].lstrip("#"), *rows[count - 1][1:]))
     named = any(
         column in last for column in (*settings.columns, settings.name_column) if column and not column.isdigit()
@@ -217,6 +223,12 @@ def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], setti
     if len(last) == width and settings.header != "no" and is_header and not _is_header(rest[0], rest[1:]):
         return count - 1
     return count
+
+
+def _is_row(line: str, row: Sequence[str], width: int, below: set[str]) -> bool:
+    """Whether a line that begins with ``#`` is a row: it has all columns, and one of its names occurs further down."""
+    whole = len(row) == width and re.match(r"#(?:[ #]|\Z)", line) is None
+    return whole and any(cell.strip() in below for cell in row if cell.strip() and not is_number(cell))
 
 
 def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> list[tuple[int, int]]:
@@ -244,7 +256,8 @@ def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> lis
             position = line.start()
             if quotes % 2:
                 continue  # inside of a value
-        columns = len(re.findall(mark, line.group().strip())) + 1
+        cells = line.group().strip() if separator == " " else line.group()
+        columns = len(re.findall(mark, cells)) + 1
         if columns == width and not re.match(rb"#(?:[ #]|\Z)", line.group()):
             return []
         spans.append(line.span())
