@@ -11,23 +11,18 @@ from .hints import setting
 from .path_tree import PathTree
 from .relation import MISSING, Relation, string_array
 from .settings import ReadSettings
-from .tables.columns import is_number, plain, roles_from_header
+from .tables.columns import CATEGORY_WORDS, PATH_WORDS, is_number, plain, roles_from_header
 from .tables.dialect import Dialect
 
 ARROWS = (" >> ", " -> ", " => ", "->", "=>", " > ", ">>", ">", " » ", " › ", " → ")
-MARKS = (*ARROWS, " :: ", "::", " / ", "/", " | ", "|", "\\")
 IN_TABLES = (" >> ", " -> ", " => ", " > ", " » ", " › ", " → ")
+MARKS = (*IN_TABLES, " :: ", " / ", " | ", "->", "=>", ">>", ">", "::", "/", "|", "\\")
 _SLASHES = (" / ", " :: ", " | ")
 _CLOSE_SLASHES = ("/", "::", "|")
 _PRETTY = {">": " > "}
 _SAMPLE = 2000
 ID = re.compile(r"^(\d++|\w++://\S++)\s++[-:]\s++")
 """An id in front of a path, as Google and Shopify write them."""
-
-HEADER_WORDS = frozenset(
-    {"path", "paths", "fullpath", "category", "categories", "categorypath", "categoryname", "breadcrumb", "breadcrumbs"}
-    | {"taxonomy", "hierarchy", "productcategory", "googleproductcategory", "producttype", "categorytree"}
-)
 
 
 def relation_of_paths(
@@ -56,7 +51,7 @@ def relation_of_paths(
             f"and parent, for instance {setting('columns', 'id,parent')}, or {setting('separator')}"
         )
     mark = mark or " > "
-    with_ids = bool(texts) and all(ID.match(text) for text in texts)
+    with_ids = bool(texts) and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
     tree = PathTree()
     complete: set[int] = set()
     ids: dict[int, str] = {}
@@ -74,7 +69,32 @@ def relation_of_paths(
     relation = tree.to_relation("breadcrumbs", _PRETTY.get(mark, mark), full=True)
     if with_ids:
         _name_by_ids(relation, ids)
+    rival = None if settings.separator_text is not None else _rival(texts[:_SAMPLE], mark)
+    if rival is not None:
+        relation.notes.append(
+            f"steps were taken to be separated by {mark!r}, but {rival!r} occurs in many lines as well: "
+            f"{setting('separator', repr(rival))} separates by it"
+        )
     return relation
+
+
+def _rival(lines: Sequence[str], mark: str) -> str | None:
+    """Another mark that occurs in half as many lines as ``mark``, which may be what separates the steps."""
+    own = mark.strip()
+    number = max(1, sum(mark in line for line in lines))
+    others = (one for one in MARKS if one.strip() not in own and own not in one)
+    return next((one for one in others if 2 * sum(one in line for line in lines) >= number), None)
+
+
+def _ids_are_tops(texts: Sequence[str], mark: str) -> bool:
+    """Whether what looks like an id belongs to the name of the top: "1 - Food" is so in every line below it."""
+    tops: dict[str, set[str]] = {}
+    for text in texts:
+        found = ID.match(text)
+        if found:
+            tops.setdefault(found.group(1), set()).update(steps_of(ID.sub("", text), mark)[:1])
+    one_each = all(len(top) == 1 for top in tops.values())
+    return one_each and len(set.union(*tops.values())) == len(tops) < len(set(texts))
 
 
 def _name_by_ids(relation: Relation, ids: dict[int, str]) -> None:
@@ -98,6 +118,8 @@ def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False)
     for mark in MARKS:
         if 2 * sum(mark in line for line in lines) >= len(lines) > 0:
             return mark
+    if settings.format == "breadcrumbs":
+        return next((mark for mark in IN_TABLES if any(mark in line for line in lines)), None)
     return None
 
 
@@ -159,12 +181,18 @@ def _path_column(dialect: Dialect, cells: list[list[str]], marks: Sequence[str])
     # Elsewhere in the row stands an id, or at least no step of these paths; commas in paths make columns, too.
     steps = {step.strip() for mark in marks for cell in cells[best] if mark in cell for step in cell.split(mark)}
     steps.update(cells[best])
-    if any(not steps.isdisjoint(cell for cell in cells[i] if cell) for i in others):
+    word = "" if dialect.header is None else plain(dialect.header[best])
+    if word.endswith(("id", "code", "key")) or not any(cell for i in others for cell in cells[i]):
+        return None
+    if any(cells[i] and all(ID.match(cell) for cell in cells[i]) for i in others):
+        return None  # "1 - Food, Beverages > Tea": an id and the beginning of a path
+    spoken = word in CATEGORY_WORDS | PATH_WORDS
+    if not spoken and any(not steps.isdisjoint(cell for cell in cells[i] if cell) for i in others):
         return None
     numbers = bool(others) and all(is_number(cell) for i in others for cell in cells[i] if cell)
     if marks[0] in (*_SLASHES, *_CLOSE_SLASHES) and not _slashes_are_steps(dialect, best, cells[best], marks, numbers):
         return None
-    identified = numbers or any(len(set(cells[i])) == len(cells[i]) > 1 for i in others)
+    identified = len(set(cells[best])) > 1 and (numbers or any(len(set(cells[i])) == len(cells[i]) > 1 for i in others))
     return best if dialect.header is not None or identified else None
 
 
@@ -176,11 +204,12 @@ def _slashes_are_steps(
     Without blanks around them, the header must also speak of paths or categories; without a header, all other columns
     must be numbers.
     """
-    spoken = dialect.header is not None and plain(dialect.header[column]) in HEADER_WORDS
+    word = "" if dialect.header is None else plain(dialect.header[column])
+    spoken = word in CATEGORY_WORDS | PATH_WORDS
     if (dialect.header is None and not numbers) or (marks[0] in _CLOSE_SLASHES and not spoken):
         return False
     mark = max(marks, key=lambda one: sum(one in cell for cell in cells))
     paths = [steps_of(cell, mark) for cell in cells if cell]
     tops = {path[0] for path in paths if path}
     longest = max(map(len, paths), default=0)
-    return len(tops) < len(paths) and (longest > 2 or spoken)
+    return (word in PATH_WORDS and longest > 1) or (len(tops) < len(paths) and (longest > 2 or spoken))

@@ -15,13 +15,13 @@ from ....hierarchy.read_report import short
 from ....hierarchy.repairs import RepairGroup, RepairKind
 from ....words import count
 from ..hints import setting
-from ..paths import ARROWS, HEADER_WORDS, ID, are_paths, mark_of, path_column, relation_of_paths, steps_of
+from ..paths import ARROWS, ID, are_paths, mark_of, path_column, relation_of_paths, steps_of
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
 from ..tables import delimited
-from ..tables.columns import locate, plain
+from ..tables.columns import CATEGORY_WORDS, PATH_WORDS, locate, plain, roles_from_header
 from ..tables.dialect import Dialect, guess_dialect
 from ..tables.members import Members, members_of
 
@@ -43,8 +43,12 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     """High when a separator of steps occurs in most lines and paths share their beginnings, or are paths at sight."""
     if len(settings.columns) == 1:
         return 1.0
-    if path_column(_dialect(sample, settings), settings) is not None:
+    dialect = _dialect(sample, settings)
+    if path_column(dialect, settings) is not None:
         return 0.96
+    roles = None if dialect is None or dialect.header is None else roles_from_header(dialect.header)
+    if roles is not None and not roles.is_membership:
+        return 0.0
     lines = [line for line in sample.lines if not line.lstrip().startswith("#")]
     lines = _unquoted(lines, settings)
     lines = lines[_has_header(lines, settings) :]
@@ -53,6 +57,8 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
         return 0.0
     with_ids = all(ID.match(line) for line in lines)
     paths = [steps_of(ID.sub("", line) if with_ids else line, mark) for line in lines]
+    if with_ids and mark == " > ":
+        return 0.95
     share = sum(len(path) > 1 for path in paths) / len(paths)
     tops = {path[0] for path in paths if path}
     shared = len(tops) < len(paths) or len(paths) == 1
@@ -64,8 +70,11 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     quoted = any(_QUOTED.fullmatch(line.strip()) for line in sample.lines) and lines != list(sample.lines)
     if quoted and mark in ARROWS:
         return 0.92
-    if mark in ARROWS and share > 0.9 and all(line.count(",") == line.count(", ") for line in lines):
-        return 0.87  # commas belong to the text
+    longer = {path[0] for path in paths if len(path) > 1}
+    tops_of_paths = share > 0.5 and all(len(path) > 1 or path[0] in longer for path in paths if path)
+    in_text = all(line.count(one) == f"{line} ".count(one + " ") for line in lines for one in ",;")
+    if mark in ARROWS and (share > 0.9 or tops_of_paths) and in_text:
+        return 0.87  # commas and semicolons belong to the text
     return 0.75 if mark in ARROWS else 0.6
 
 
@@ -164,7 +173,7 @@ def _has_header(lines: Sequence[str], settings: ReadSettings) -> bool:
     if all(ID.match(line) for line in rest):
         return ID.match(first) is None
     share = sum(mark in line for line in rest) / len(rest)
-    return plain(first) in HEADER_WORDS or (share > 0.9 and len(rest) > 1)
+    return plain(first) in CATEGORY_WORDS | PATH_WORDS or (share > 0.9 and len(rest) > 1)
 
 
 def _header_note(line: int, text: str) -> str:

@@ -47,6 +47,13 @@ _GROUP = _words(
     "classid group groupid department departmentid section sectionid taxonomyid collection collectionid genre genreid"
 )
 
+CATEGORY_WORDS = _words("category categories categoryname productcategory taxonomy hierarchy")
+"""Header words of a column of categories, which may be written as paths or not."""
+PATH_WORDS = _words(
+    "path paths fullpath categorypath breadcrumb breadcrumbs googleproductcategory producttype categorytree"
+)
+"""Header words of a column of paths."""
+
 NULL_WORDS = frozenset(["null", "none", "nan", "na", "n/a", "nil", "\\n", "<na>", "-", "undefined"])
 """Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
 
@@ -209,6 +216,8 @@ def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bo
         # Words such as "item" and "class" may be nodes as well: then they occur again.
         below = (cell for row in rest for cell in row) if roles.is_membership else ()
         return set(first).isdisjoint(below)
+    if not PATH_WORDS.isdisjoint(words) and not (_MEMBER | _ID | _LABEL).isdisjoint(words):
+        return set(first).isdisjoint(cell for row in rest for cell in row)
     if not rest:
         return False
     # Text above a column of numbers is a header too, unless its names occur below as well.
