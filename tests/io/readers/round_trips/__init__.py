@@ -1,0 +1,1 @@
+"""Hierarchies written at random in every format, and what must come back."""
