@@ -184,7 +184,7 @@ def _path_column(dialect: Dialect, cells: list[list[str]], marks: Sequence[str])
     word = "" if dialect.header is None else plain(dialect.header[best])
     if word.endswith(("id", "code", "key")) or not any(cell for i in others for cell in cells[i]):
         return None
-    if any(cells[i] and all(ID.match(cell) for cell in cells[i]) for i in others):
+    if any(cells[i] and all(ID.match(f"{cell} ") for cell in cells[i]) for i in others):
         return None  # "1 - Food, Beverages > Tea": an id and the beginning of a path
     spoken = word in CATEGORY_WORDS | PATH_WORDS
     if not spoken and any(not steps.isdisjoint(cell for cell in cells[i] if cell) for i in others):
