@@ -3,6 +3,12 @@
     python benchmarks/align.py google-product-taxonomy.tsv.gz shopify-categories.tsv.gz align_google_shopify.tsv
     python benchmarks/align.py bestbuy-categories.tsv.gz shopify-categories.tsv.gz align_bestbuy_shopify.tsv
 
+    python benchmarks/align.py mouse.owl.gz human.owl.gz reference.rdf
+
+With a reference alignment (the RDF of the OAEI) instead of judged pairs, or beside them, it prints how often answers of
+each confidence are right. An answer with a counterpart is right if the reference has the pair. A broader one is right
+if it is above a counterpart that the reference has; of nodes without a counterpart in the reference nothing is known.
+
 The third file is one of those beside this script. Its samples were drawn from the answers and from the nodes that had
 none, and both paths of every pair were read: *right*, *wrong* or *unsure*; of a node without an answer *none* (it has
 no counterpart) or *missed* (it has: node_b). What is printed:
@@ -24,8 +30,10 @@ import argparse
 import csv
 import hashlib
 import math
+import re
 import time
 from collections import Counter
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 
@@ -60,6 +68,48 @@ def right_share(rows: list[dict[str, str]]) -> tuple[float, float, float]:
     return share, (middle - wide) / (1 + z * z / n), (middle + wide) / (1 + z * z / n)
 
 
+def reference_pairs(path: Path) -> dict[str, set[str]]:
+    """Counterparts of each node in a reference alignment."""
+    found: dict[str, set[str]] = {}
+    pattern = r'<entity1 rdf:resource="([^"]+)"/>\s*<entity2 rdf:resource="([^"]+)"/>'
+    for first, second in re.findall(pattern, path.read_text("utf-8")):
+        found.setdefault(first, set()).add(second)
+    return found
+
+
+def print_reliability(title: str, rows: list[tuple[float, bool]]) -> None:
+    """A line for each band of confidence: how many answers, their mean confidence, and the share that is right."""
+    print(f"\n{title:<24}{'answers':>9}{'confidence':>12}{'right':>9}")
+    edges = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0 + 1e-9)
+    bands = [(f"{low:.2f} to {min(high, 1):.2f}", low, high) for low, high in pairwise(edges)]
+    for name, low, high in (*bands, ("all", 0.0, 2.0)):
+        some = [(confidence, right) for confidence, right in rows if low <= confidence < high]
+        if some:
+            said, right = (sum(values) / len(some) for values in zip(*some, strict=True))
+            print(f"{name:<24}{len(some):>9,}{said:>12.3f}{right:>9.3f}")
+
+
+def compare_with_reference(a: Hierarchy, b: Hierarchy, path: Path) -> None:
+    """Print how reliable the confidence of answers is, of equivalent and of broader nodes."""
+    reference = reference_pairs(path)
+    aligned = treeball.align(a, b, broader=True)
+    print(f"{a.n_nodes:,} x {b.n_nodes:,} nodes, {len(reference):,} in the reference; {aligned.summary()}")
+    rows: dict[str, list[tuple[float, bool]]] = {"same": [], "broader": [], "best candidate, unsure": []}
+    for answer in aligned.answers(candidates=1):
+        true = reference.get(str(answer.node), set())
+        if answer.kind == "same":
+            rows["same"].append((answer.confidence, str(answer.counterpart) in true))
+            continue
+        if answer.kind == "broader" and true:
+            codes = [b.names.index_of(node) for node in true if node in b.names]
+            right = bool(b.is_ancestor(b.names.index_of(answer.counterpart), codes).any()) if codes else False
+            rows["broader"].append((answer.confidence, right))
+        for one in answer.candidates:
+            rows["best candidate, unsure"].append((one.confidence, str(one.node) in true))
+    for title, some in rows.items():
+        print_reliability(title, some)
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -69,6 +119,9 @@ def main() -> None:
     parser.add_argument("--test-half", action="store_true", help="count the nodes that nothing was chosen on")
     options = parser.parse_args()
     a, b = treeball.read(options.first), treeball.read(options.second)
+    if options.judged.suffix == ".rdf":
+        compare_with_reference(a, b, options.judged)
+        return
     path = options.judged if options.judged.exists() else HERE / options.judged
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

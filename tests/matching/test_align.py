@@ -71,13 +71,14 @@ def test_frequent_names_are_told_apart_by_their_ancestors(found):
 
 def test_it_abstains_where_the_same_name_is_another_thing(found):
     answer = found.answer("Media > Music > Salsa", candidates=2)
-    assert (answer.counterpart, answer.kind, answer.confidence, answer.why) == (None, None, None, "unsure")
+    assert (answer.counterpart, answer.kind, answer.why) == (None, None, "unsure")
     assert answer.candidates[0].node == "Food > Dips > Salsa"
-    assert answer.candidates[0].confidence < 0.8
+    assert answer.confidence == answer.candidates[0].confidence < 0.8
 
 
 def test_it_abstains_where_nothing_is_alike(found):
     assert found.answer("Media > Music > Jazz").why == "no name is alike"
+    assert found.answer("Media > Music > Jazz").confidence == 0.0
     nothing = treeball.align([("cat", "animal")], [("oak", "plant")])
     assert nothing.matches == {}
     assert nothing.n_abstained == 2
@@ -155,7 +156,8 @@ def test_either_side_may_come_first_and_order_does_not_matter(paths, others, ran
     again = treeball.align(treeball.read(mixed), second)
     assert again.matches == found.matches
     for answer in found.answers():
-        assert answer.confidence is None or 0.8 <= answer.confidence <= 1.0
+        assert 0.0 <= answer.confidence <= 1.0
+        assert (answer.confidence >= 0.8) == (answer.kind == "same")
 
 
 def test_a_lower_threshold_answers_more_and_a_higher_one_less(shops, found):
@@ -298,6 +300,59 @@ def test_broader_is_the_counterpart_of_the_nearest_matched_ancestor(shops):
     assert "2 of them with a broader node" in found.summary()
 
 
+# ---- calibration ----
+
+
+def anatomies(groups=40):
+    """Organs and parts whose names differ in case in two hierarchies, and parts without a matched ancestor."""
+    rng = np.random.default_rng(1)
+    letters = np.array(list("bcdfghklmnprstvz"))
+    syllables = [rng.choice(letters, 3600), rng.choice(list("aeiou"), 3600)]
+    text = "".join(a + b for a, b in zip(*syllables, strict=True))
+    words = [text[start : start + 8] for start in range(0, len(text), 8)]
+    words = list(dict.fromkeys(words))
+    first, second = [("body", "all")], [("BODY", "ALL")]
+    for group in range(groups):
+        organ, *parts = words[5 * group : 5 * group + 5]
+        first += [(organ, "body"), *((part, organ) for part in parts)]
+        second += [(organ.upper(), "BODY"), *((part.upper(), organ.upper()) for part in parts)]
+    lone = words[5 * groups : 6 * groups]
+    first += [(word, "all") for word in lone]
+    second += [(f"GROUP{number % 3}", "ALL") for number in range(3)]
+    second += [(word.upper(), f"GROUP{number % 3}") for number, word in enumerate(lone)]
+    return treeball.read(first), treeball.read(second), lone
+
+
+def test_names_that_differ_in_case_alone_are_sure_where_ancestors_agree_elsewhere():
+    a, b, lone = anatomies()
+    found = treeball.align(a, b)
+    assert all(found.matches.get(word) == word.upper() for word in lone)
+    assert all(answer.confidence >= 0.8 for answer in found.answers() if answer.node in lone)
+
+
+def test_every_answer_has_a_confidence_and_rivals_share_one():
+    a, b, _ = anatomies()
+    found = treeball.align(a, b, broader=True)
+    assert all(isinstance(answer.confidence, float) and 0 <= answer.confidence <= 1 for answer in found.answers(2))
+    for node in a.names.take(a.real_nodes()):
+        assert sum(one.confidence for one in found.candidates_of(node, 100)) <= 1 + 1e-6
+
+
+def test_a_broader_node_is_as_sure_as_matched_nodes_are_below_the_same_one():
+    parts = [f"{word} cord" for word in ["red", "blue", "green", "grey", "pink", "black", "white", "gold"]]
+    first = [("organ", "body"), *((part, "organ") for part in parts), ("zzz", "organ")]
+    shares = []
+    for elsewhere in (0, 6):
+        second = [("organ", "body"), ("other", "body")]
+        second += [(part, "other" if number < elsewhere else "organ") for number, part in enumerate(parts)]
+        anchors = [("organ", "organ"), ("body", "body"), *zip(parts, parts, strict=True)]
+        answer = treeball.align(first, second, anchors=anchors, broader=True).answer("zzz")
+        assert (answer.kind, answer.counterpart) == ("broader", "organ")
+        shares.append(answer.confidence)
+    assert shares[0] > 0.9
+    assert shares[1] < 0.5
+
+
 # ---- tables ----
 
 
@@ -317,7 +372,8 @@ def test_tables_hold_every_node_once(tmp_path, shops, found, ending):
     answered = {row["node_a"]: row["node_b"] for row in rows if row["node_b"]}
     assert answered == found.matches
     row = next(row for row in rows if row["node_a"] == "Media > Music > Salsa")
-    assert not row["confidence"]
+    assert 0 < float(row["confidence"]) < 0.8
+    assert all(row["confidence"] not in ("", None) for row in rows)
     named = row["candidates"][0]["node"] if ending == "json" else row["candidates"]
     assert named.startswith("Food > Dips > Salsa")
     assert list(tmp_path.iterdir()) == [path]  # nothing is left of a temporary file

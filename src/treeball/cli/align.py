@@ -87,7 +87,7 @@ def _print(found: Alignment, candidates: int) -> None:
     header = ["node", "counterpart", "confidence", "why"]
     rows = []
     for answer in found.answers(candidates):
-        sure = "" if answer.confidence is None else f"{answer.confidence:.2f}"
+        sure = f"{answer.confidence:.2f}"
         broader = "below " if answer.kind == "broader" else ""
         other = "" if answer.counterpart is None else broader + _shown(answer.counterpart, answer.counterpart_label)
         row = [_shown(answer.node, answer.label), other, sure, answer.why]

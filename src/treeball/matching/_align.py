@@ -13,9 +13,10 @@ import numpy as np
 from ..checks import is_number, require, require_flag, require_whole
 from ..hierarchy import Hierarchy
 from ..methods.progress import WorkProgress
-from ..types import Codes, Ints
+from ..types import Codes, Floats, Ints
 from ..words import count
 from .anchors import anchor_pairs
+from .calibration import broader_share
 from .judge import reasons
 from .relatives import nearest_above
 from .rounds import Judged, judge_all
@@ -50,7 +51,8 @@ class Answer:
     counterpart, counterpart_label
         The node of the second hierarchy, None where unsure.
     confidence
-        From 0 to 1 that the counterpart is right; of a broader one, that of the match it comes from.
+        Probability, from 0 to 1, that the counterpart is right. Without a counterpart it is that of the best candidate,
+        0 if no name is alike.
     why
         A few words.
     candidates
@@ -62,7 +64,7 @@ class Answer:
     kind: Literal["same", "broader"] | None
     counterpart: Hashable | None
     counterpart_label: str | None
-    confidence: float | None
+    confidence: float
     why: str
     candidates: tuple[Candidate, ...] = ()
 
@@ -179,6 +181,12 @@ class Alignment:
         has_one[self.first.root] = False
         return nearest_above(self.first, has_one)
 
+    @cached_property
+    def _broader_share(self) -> Floats:
+        """How often the counterpart of each node is above those of the matched nodes below it, (n,)."""
+        counterpart = np.where(self._match >= 0, self._judged.pairs.second[self._match], -1)
+        return broader_share(self.first, self.second, self._matched_above, counterpart)
+
     def _answers(self, nodes: Ints | Codes, candidates: int) -> Iterator[Answer]:
         require_whole("candidates", candidates, 0)
         labels = self.first.labels.take(nodes)
@@ -193,10 +201,12 @@ class Alignment:
             if above >= 0:
                 one = self._candidate(int(self._match[above]))
                 why = f"counterpart of {self.first.names.shown(above)}"
-                yield Answer(name, label, "broader", one.node, one.label, one.confidence, why, others)
+                sure = one.confidence * float(self._broader_share[above])
+                yield Answer(name, label, "broader", one.node, one.label, sure, why, others)
             else:
-                why = "unsure" if self._ptr[code] < self._ptr[code + 1] else "no name is alike"
-                yield Answer(name, label, None, None, None, None, why, others)
+                best = self._candidates(code, 1)
+                why = "unsure" if best else "no name is alike"
+                yield Answer(name, label, None, None, None, best[0].confidence if best else 0.0, why, others)
 
     def _candidates(self, code: int, k: int) -> list[Candidate]:
         places = self._order[self._ptr[code] : self._ptr[code + 1]][:k]

@@ -10,7 +10,7 @@ from ..hierarchy import Hierarchy
 from ..types import Floats, Ints, Mask
 from .pairs import Pairs
 
-__all__ = ["SURE", "Kinship", "nearest_above", "relatives_say"]
+__all__ = ["SURE", "Kinship", "ancestors_say", "nearest_above", "relatives_say"]
 
 SURE = 0.8  # only matches so confident speak for others: doubt would add up to certainty
 
@@ -42,9 +42,7 @@ class Kinship:
 
 def relatives_say(a: Hierarchy, b: Hierarchy, pairs: Pairs, confidence: Floats) -> Kinship:
     """What the relatives say of pairs of nodes, by how confident the pairs have been so far."""
-    sure = np.flatnonzero(confidence >= SURE)
-    turned = _above(b, a, pairs.second, pairs.first, pairs.second[sure], pairs.first[sure], confidence[sure])
-    above = _above(a, b, pairs.first, pairs.second, pairs.first[sure], pairs.second[sure], confidence[sure])
+    above = ancestors_say(a, b, pairs, confidence, pairs.first, pairs.second)
     parent_a = a.primary_parent[pairs.first].astype(np.int64)
     parent_b = b.primary_parent[pairs.second].astype(np.int64)
     place = pairs.find(parent_a, parent_b)
@@ -53,10 +51,17 @@ def relatives_say(a: Hierarchy, b: Hierarchy, pairs: Pairs, confidence: Floats) 
     matched = np.bincount(place[(place >= 0) & is_sure], minlength=len(pairs))
     fewer = np.minimum(np.diff(a.child_ptr)[pairs.first], np.diff(b.child_ptr)[pairs.second])
     return Kinship(
-        np.maximum(above, turned),
+        above,
         np.where(told, confidence[place], 0.0) if len(pairs) else np.zeros(0),
         matched / (1 + fewer),
     )
+
+
+def ancestors_say(a: Hierarchy, b: Hierarchy, pairs: Pairs, confidence: Floats, first: Ints, second: Ints) -> Floats:
+    """What ancestors that are surely matched say of nodes, :attr:`Kinship.above`, which need not be candidates."""
+    sure = np.flatnonzero(confidence >= SURE)
+    to_b, to_a, trust = pairs.first[sure], pairs.second[sure], confidence[sure]
+    return np.maximum(_above(a, b, first, second, to_b, to_a, trust), _above(b, a, second, first, to_a, to_b, trust))
 
 
 def _above(

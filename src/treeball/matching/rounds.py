@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Floats, Mask
+from .calibration import calibrated
 from .candidates import by_children, by_names
 from .evidence import Evidence, words_say
 from .judge import confidence_of, log_odds
@@ -56,6 +57,7 @@ def judge_all(a: Side, b: Side, anchors: Pairs, told: Callable[[str], None]) -> 
             given = anchors.find(pairs.first, pairs.second) >= 0
         kin = relatives_say(a.hierarchy, b.hierarchy, pairs, confidence)
         confidence = _judged(pairs, words, kin, given)
+    confidence = calibrated(a.hierarchy, b.hierarchy, pairs, words, kin, confidence, given)
     return Judged(pairs, confidence, given, words, kin)
 
 

@@ -29,7 +29,7 @@ def record(answer: Answer, candidates: bool) -> dict[str, Any]:
         SECOND_COLUMN: None if answer.counterpart is None else str(answer.counterpart),
         "label_b": answer.counterpart_label,
         "kind": answer.kind,
-        "confidence": None if answer.confidence is None else round(answer.confidence, _DIGITS),
+        "confidence": round(answer.confidence, _DIGITS),
         "why": answer.why,
     }
     if candidates:
