@@ -436,6 +436,14 @@ def test_an_obsolete_term_finds_its_only_successor(syntax: str) -> None:
     assert hierarchy.names.look_up("T:5") == []
 
 
+def test_a_term_that_replaces_its_own_parent_is_not_below_itself() -> None:
+    stanzas = "[Term]\nid: T:1\n\n[Term]\nid: T:2\nis_a: T:1\nis_a: T:3\n\n[Term]\nid: T:3\nis_obsolete: true\n"
+    report = read((stanzas + "replaced_by: T:2\n").encode(), strict=True).report
+    assert report is not None
+    assert report.headline() == "2 nodes, 1 edge read from OBO, 1 root (T:1), 0 repairs"
+    assert "1 obsolete term left out, and 1 relation with them" in report.summary()
+
+
 # Random ontologies in both formats
 
 

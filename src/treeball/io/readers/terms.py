@@ -121,6 +121,11 @@ class Terms:
             seen.add(meant)
         return meant
 
+    def _above(self, child: str, parent: str) -> str:
+        """The term that ``child`` names as its parent; an obsolete one that ``child`` itself replaces stays."""
+        meant = self._meant(parent)
+        return parent if meant == child and parent in self.obsolete else meant
+
     def _take_replacements(self) -> None:
         """Make the ids of obsolete terms alternative ids of their successors; of several, none is meant."""
         for term, successors in self._replacements.items():
@@ -224,8 +229,8 @@ class Terms:
         if not self._alternatives:
             return []
         before = [*self.parents, *self.parts]
-        self.parents = [(child, self._meant(parent), line) for child, parent, line in self.parents]
-        self.parts = [(child, self._meant(whole), line) for child, whole, line in self.parts]
+        self.parents = [(child, self._above(child, parent), line) for child, parent, line in self.parents]
+        self.parts = [(child, self._above(child, whole), line) for child, whole, line in self.parts]
         self.genera = {term: [self._meant(one) for one in genera] for term, genera in self.genera.items()}
         return [old for old, new in zip(before, [*self.parents, *self.parts], strict=True) if old != new]
 
