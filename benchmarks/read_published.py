@@ -100,7 +100,9 @@ def outcome(source: Path | bytes, wanted: Expected) -> tuple[str, tuple[set[Any]
     nodes, edges = content_of_hierarchy(hierarchy)
     cut, implied = report.repairs.get("cycle edges", 0), told_as_implied(report.summary())
     missing, more = wanted.edges - edges, edges - wanted.edges
-    if nodes != wanted.nodes:
+    if not wanted.edges:
+        verdict = "DIFFERENT: a flat list was not refused"
+    elif nodes != wanted.nodes:
         verdict = f"DIFFERENT: nodes {sorted(nodes ^ wanted.nodes)[:3]}"
     elif more or len(missing) != cut + implied:
         verdict = f"DIFFERENT: edges missing {sorted(missing)[:3]}, too many {sorted(more)[:3]}"

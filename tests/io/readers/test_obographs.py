@@ -339,13 +339,17 @@ def test_recognition_takes_linear_time(text: str) -> None:
 
 
 def test_graphs_of_one_file_are_joined() -> None:
-    first = {"nodes": [_node("X_1", "cell"), _node("X_2", "neuron")], "edges": []}
-    second = {"nodes": [_node("X_2"), _node("X_1", "another label")], "edges": [_edge("X_2", "is_a", "X_1")]}
+    edges = [_edge("X_2", "is_a", "X_1")]
+    first = {"nodes": [_node("X_1", "cell"), _node("X_2", "neuron")], "edges": edges}
+    second = {"nodes": [_node("X_2"), _node("X_1", "another label")], "edges": [*edges, _edge("X_2", "part_of", "X_1")]}
     hierarchy = read(_json(first, second), strict=True)
     assert edges_of(hierarchy) == {("X:2", "X:1")}
     assert list(hierarchy.labels) == ["cell", "neuron"]
     assert hierarchy.report is not None
     assert "2 graphs of the file joined" in hierarchy.report.notes
+    assert "1 part_of relation passed over" in hierarchy.report.summary()
+    with pytest.raises(InputError, match=r"X:2.* -> .*X:1.* is repeated"):
+        read(_json(first | {"edges": edges * 2}), strict=True)
 
 
 def test_nodes_without_a_type_are_classes_if_none_has_one() -> None:

@@ -137,6 +137,8 @@ class _Reader:
         self._label = label
         self._kinds: dict[str, str] = {}
         """Kind of each node: CLASS, PROPERTY, INDIVIDUAL, or empty if the file does not say."""
+        self._stated_before: set[tuple[str, str]] = set()
+        """Pairs of earlier graphs: graphs of one file often state the same, which is no repair."""
         self._meta: Counter[str] = Counter()
         self._axioms: Counter[str] = Counter()
 
@@ -201,6 +203,7 @@ class _Reader:
 
     def take_axioms(self, graph: dict[str, Any], where: str) -> None:
         """Take in the edges of a graph and its definitions, once all nodes of the file are known."""
+        self._stated_before = {edge[:2] for edge in self.terms.parents}
         for edge, place in self._objects(graph, "edges", where):
             low, high = (obo_curie(self._text(edge, key, place)) for key in ("sub", "obj"))
             self._take_edge(low, self._text(edge, "pred", place), high)
@@ -224,7 +227,8 @@ class _Reader:
         if between:
             self.terms.relations[f"{name} of {min(between)}"] += 1
         elif name in ("is_a", "subClassOf"):
-            self.terms.parent(low, high)
+            if (low, high) not in self._stated_before:
+                self.terms.parent(low, high)
         elif is_part_of(predicate):
             self.terms.part(low, high)
         else:

@@ -22,7 +22,7 @@ from ..source import Source
 from ..triples import Triples
 
 _TRIPLE = re.compile(r"\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]*>|_:\S+|\").*\.")
-_DIRECTIVE = re.compile(r"(?i)(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
+_DIRECTIVE = re.compile(r"(?i)(?:@prefix|@base|PREFIX|BASE)\s+(?:[\w.\-]*:\s*)?<[^>\s]*>")
 _DIRECTIVE_LATER = re.compile(r"(?mi)^[ \t]*(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
 _STATEMENT = re.compile(r"(?:<[^<>\s]*>|_:\S+)\s+(?:a|<[^<>\s]*>)\s")
 _FULL_STATEMENT = re.compile(r"<[a-z][\w+.\-]*+:[^<>\s]*>\s+(?:a|<[a-z][\w+.\-]*+:[^<>\s]*>)\s")
