@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.io.readers.helpers import Edges, edges_of
+from tests.io.readers.test_fuzz import attempt
 from treeball.errors import InputError
 from treeball.hierarchy import Hierarchy
 from treeball.hierarchy.lookup_keys import obo_curie, other_obo_spelling
@@ -384,7 +385,7 @@ def test_part_of_has_many_names_in_obographs(predicate: str) -> None:
 
 
 def test_a_flat_list_in_obographs_is_refused_as_one() -> None:
-    with pytest.raises(InputError, match="is a flat list of 2 terms: none is below another"):
+    with pytest.raises(InputError, match="is a flat list of 2 terms: no term is below another"):
         read(_json({"nodes": [_node("X_1", "a"), _node("X_2", "b")], "edges": []}))
 
 
@@ -507,6 +508,21 @@ def _outcome(content: bytes, part_of: bool) -> Any:
 # Faults
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_no_value_of_another_type_ends_in_a_traceback(seed: int) -> None:
+    random = Random(seed)
+    graph = deepcopy(GRAPH)
+    for _ in range(random.randint(1, 3)):
+        place: Any = graph
+        while True:
+            key = random.choice(list(place) if isinstance(place, dict) else range(len(place)))
+            if not isinstance(place[key], (dict, list)) or not place[key] or random.random() < 0.2:
+                place[key] = random.choice([None, 5, -1.5, True, "", "x", [], {}, [[]], [None], {"id": 1}, ["\ud800"]])
+                break
+            place = place[key]
+    attempt(_json(graph), format="obographs")
+
+
 @pytest.mark.parametrize(
     ("graph", "said"),
     [
@@ -523,6 +539,7 @@ def _outcome(content: bytes, part_of: bool) -> Any:
             {"nodes": [], "logicalDefinitionAxioms": [{"definedClassId": "a", "genusIds": "b"}]},
             "logicalDefinitionAxioms[0], has genusIds that are no list of ids",
         ),
+        ({"nodes": [{"id": "a", "lbl": ["b"]}]}, "nodes[0], has a lbl that is no text"),
         ({"nodes": []}, "has no node of type CLASS that is not deprecated"),
         ({"id": "x"}, "graph 1 has neither nodes nor edges"),
     ],
@@ -541,6 +558,11 @@ def test_faults_are_named_with_their_place(graph: Any, said: str) -> None:
         (b'"graphs"', "it has no list of graphs"),
         (_json(GRAPH)[:-40], "line 1: not valid JSON at column"),
         (b'{"graphs": [{"nodes": [], "edges": [], "nodes": []}]}', "an object has the key 'nodes' twice"),
+        (_json({"nodes": [_node("X_1", "a \ud800")], "edges": [_edge("X_2", "is_a", "X_1")]}), "a lone surrogate"),
+        (
+            _json({"nodes": [_node("X_1", synonyms=[{"val": "\udc00"}])], "edges": [_edge("X_2", "is_a", "X_1")]}),
+            "a lone surrogate",
+        ),
         (b"[" * 100_000, "is nested too deeply for JSON"),
         (b"graphs: [{nodes: [a: b: c]}]", "line 1: not valid YAML"),
     ],

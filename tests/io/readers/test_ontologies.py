@@ -138,7 +138,7 @@ FLAT = {
 
 @pytest.mark.parametrize("kind", FLAT)
 def test_a_flat_list_of_terms_is_refused_as_one(kind: str) -> None:
-    with pytest.raises(InputError, match=r"^bytes is a flat list of [12] terms?: none is below another") as caught:
+    with pytest.raises(InputError, match=r"^bytes is a flat list of [12] terms?: no term is below another") as caught:
         read(FLAT[kind].encode())
     assert caught.value.__cause__ is None
 

@@ -112,8 +112,11 @@ def _spoken(faults: Repairs) -> Iterator[str]:
 
 def to_hierarchy(relation: Relation, label: str, settings: ReadSettings, sha256: str | None = None) -> Hierarchy:
     """Hierarchy of ``relation`` with its report."""
-    if isinstance(relation.names, list):
-        refuse_surrogates(relation.names)
+    for texts in (relation.names, relation.labels):
+        if isinstance(texts, list):
+            refuse_surrogates(texts)
+    if isinstance(relation.synonyms, list):
+        refuse_surrogates(text for some in relation.synonyms for text in some or ())
     refuse_surrogates([settings.root])
     decision = decide(relation, settings)
     if decision.direction == "parent-child":

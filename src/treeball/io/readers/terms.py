@@ -214,13 +214,13 @@ class Terms:
 
     def _refuse_flat_list(self, label: str) -> None:
         """Raise InputError: joined under one root, the terms would be a star that nobody stated."""
-        number = count(len(self.declared.keys() - self.obsolete), "term")
+        number = len(self.declared.keys() - self.obsolete)
+        what = f"is a flat list of {count(number, 'term')}" if number else "states no hierarchy"
         remedy = "give the file that states what is below what"
         if self.parts and not self.settings.part_of:
             remedy = f"{setting('part_of', 'true')} follows its {count(len(self.parts), 'part_of relation')}"
         raise InputError(
-            f"{label} is a flat list of {number}: none is below another, by is_a, rdfs:subClassOf or skos:broader; "
-            f"{remedy}"
+            f"{label} {what}: no term is below another, by is_a, rdfs:subClassOf or skos:broader; {remedy}"
         )
 
     def _resolve_alternatives(self) -> list[_Edge]:

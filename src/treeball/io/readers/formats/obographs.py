@@ -156,6 +156,8 @@ class _Reader:
 
     def _describe(self, name: str, node: dict[str, Any], place: str) -> None:
         label = node.get("lbl")
+        if isinstance(label, (dict, list)):
+            self._wrong(place, "has a lbl that is no text")
         if label is not None:
             self.terms.label(name, str(label))
         meta = node.get("meta") or {}
@@ -209,12 +211,14 @@ class _Reader:
             self._take_edge(low, self._text(edge, "pred", place), high)
         for axiom, place in self._objects(graph, "logicalDefinitionAxioms", where):
             term = obo_curie(self._text(axiom, "definedClassId", place))
-            genera = axiom.get("genusIds") or []
+            genera, restrictions = axiom.get("genusIds") or [], axiom.get("restrictions") or []
             if not isinstance(genera, list) or not all(isinstance(genus, str) for genus in genera):
                 self._wrong(place, "has genusIds that are no list of ids")
             for genus in genera:
                 self.terms.genus(term, obo_curie(genus))
-            self.terms.relations["restrictions of definitions"] += len(axiom.get("restrictions") or ())
+            self.terms.relations["restrictions of definitions"] += (
+                len(restrictions) if isinstance(restrictions, list) else 1
+            )
         for _ in self._objects(graph, "equivalentNodesSets", where):
             self.terms.relations["equivalentNodesSets"] += 1
         for key, value in graph.items():
