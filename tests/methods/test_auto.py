@@ -77,10 +77,15 @@ def test_what_is_compared_depends_on_size_and_on_what_was_given():
     assert tried(small, dim=3, epochs=50) == [*every[:2], every[3]]
     assert tried(small, dim=3, init="construct") == every[:3]
     assert tried(small, dim=3, heal=False) == [every[0], *every[2:]]
-    child = np.arange(1, 2_500)
-    large = Hierarchy.from_codes(range(2_500), np.append(child, 7), np.append((child - 1) // 3, 0))
-    assert tried(large, dim=3) == ["construct"]
-    assert tried(large, dim=3, objective="ancestors") == []
+
+    def dag(n):
+        child = np.arange(1, n)
+        return Hierarchy.from_codes(range(n), np.append(child, 7), np.append((child - 1) // 3, 0))
+
+    assert tried(dag(2_500), dim=3) == every[:2]
+    assert tried(dag(2_500), dim=3, objective="ancestors") == [every[1]]
+    assert tried(dag(7_000), dim=3) == [every[0]]
+    assert tried(dag(7_000), dim=3, objective="ancestors") == []
 
 
 def choice_of(*others: Any) -> tuple[Choice, Run, Embedding]:

@@ -107,6 +107,25 @@ def test_the_method_refuses_what_it_does_not_take():
         treeball.fit(EDGES, method="drift", dim=0)
 
 
+def test_a_method_may_refuse_its_settings_with_any_error(capsys):
+    @dataclass(frozen=True, kw_only=True)
+    class Strict(Settings):
+        needed: int
+
+        def __post_init__(self) -> None:
+            if self.needed > 3:
+                raise ValueError("needed is too large")
+
+    treeball.register(Method("still", still, settings=Strict))
+    assert treeball.fit(EDGES, method="still", needed=3).provenance.settings["needed"] == 3
+    assert run(["fit", "x.csv", "--method", "still", "--needed", "4"]) == 2
+    assert "the method still refuses its settings: needed is too large" in capsys.readouterr().err
+    assert run(["fit", "x.csv", "--method", "still"]) == 2
+    assert "needed" in capsys.readouterr().err
+    assert run(["fit", "--method", "still", "--help"]) == 0
+    assert "Required." in capsys.readouterr().out
+
+
 def test_settings_are_recorded_as_they_are_and_a_run_resumes(tmp_path):
     options: dict[str, Any] = {"method": "drift", "dim": 2, "negatives": np.float32(0.5), "layers": (3, 1)}
     model = treeball.fit(EDGES, **options, watch=lambda state, done: state.epoch >= 2)

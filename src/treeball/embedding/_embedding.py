@@ -79,24 +79,24 @@ class Embedding(Questions):
         space = space_of(geometry)
         given = numbers(rows_without_names(vectors, hierarchy), "the vectors")
         roundoff = _roundoff(given)
-        vectors = np.array(given, np.float64, order="C")
-        if vectors.ndim != 2 or vectors.shape[0] != hierarchy.n_nodes:
+        points: Floats = np.array(given, np.float64, order="C")
+        if points.ndim != 2 or points.shape[0] != hierarchy.n_nodes:
             raise InputError(
-                f"the vectors have shape {vectors.shape}, but the hierarchy has {hierarchy.n_nodes:,} nodes: "
+                f"the vectors have shape {points.shape}, but the hierarchy has {hierarchy.n_nodes:,} nodes: "
                 "give one row per node"
             )
-        _require_points(vectors, hierarchy, space, roundoff)
+        _require_points(points, hierarchy, space, roundoff)
         if roundoff > UNIT_ROUNDOFF:
-            vectors = space.made_exact(vectors)
-        vectors.flags.writeable = False
-        self.vectors: Floats = vectors
+            points = space.made_exact(points)
+        points.flags.writeable = False
+        self.vectors = points
         self.hierarchy = hierarchy
         self.space = space
         self.provenance = Provenance() if provenance is None else provenance
         if not isinstance(self.provenance, Provenance):
             raise InputError(f"the provenance must be a treeball.Provenance, not a {type(provenance).__name__}")
         self.spare = None if spare is None else np.array(spare, np.float64)
-        self.precise = None if precise is None else _precise.checked(precise, vectors.shape, space)
+        self.precise = None if precise is None else _precise.checked(precise, points.shape, space)
         self._evaluations: dict[Objective, Evaluation] = {}
         if reach is not None:
             self.reach = _checked_reach(reach, hierarchy)

@@ -213,7 +213,7 @@ def settings_of(
     by_auto
         Whether the user left the method to auto; for that sentence.
     """
-    from .registry import find, method_names
+    from .registry import find, is_plug_in, method_names
 
     unused = [name for name in given if name not in kind.names()]
     everywhere = [field.name for field in dataclasses.fields(FitSettings)]
@@ -225,7 +225,12 @@ def settings_of(
         other = next((one for one in method_names() if set(given) <= set(find(one).settings.names())), None)
         remedy = f", or name a method that does, such as {other}" if by_auto and other else ""
         raise InputError(f"the method {who} does not use {names}: leave {them} out{remedy}")
-    settings = kind(**{"method": method, **defaults, **given})
+    try:
+        settings = kind(**{"method": method, **defaults, **given})
+    except (ValueError, TypeError) as error:
+        if isinstance(error, InputError) or not is_plug_in(method):
+            raise
+        raise InputError(f"the method {method} refuses its settings: {error}") from error
     for name, (other, value) in kind.goes_with.items():
         require(
             name not in given or getattr(settings, other) == value,
