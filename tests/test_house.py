@@ -74,7 +74,9 @@ def test_a_setting_that_the_method_does_not_use_is_refused(catalog, capsys, opti
 def test_auto_overrides_nothing_that_was_set(catalog):
     assert treeball.fit(catalog, heal=False).provenance.settings["heal"] is False
     assert treeball.fit(catalog).provenance.settings["heal"] is True
-    made = treeball.fit(catalog, objective="ancestors", epochs=4, open_world=False, lr=1.0, dim=3).provenance
+    made = treeball.fit(
+        catalog, objective="ancestors", epochs=4, open_world=False, lr=1.0, dim=3, heal=False
+    ).provenance
     assert (made.settings["open_world"], made.settings["lr"]) == (False, 1.0)  # 1.0 is a default, but it was given
     assert treeball.fit(catalog, objective="ancestors", dim=3).provenance.settings["epochs"] == 8000
 

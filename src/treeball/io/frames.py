@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from ..errors import InputError
 from ..hierarchy import Hierarchy
@@ -45,26 +44,13 @@ def from_pandas(frame: Any, hierarchy: Any = None, **options: Any) -> Embedding:
     :func:`treeball.read` takes, by default the column ``parent``. `options` are those of
     :func:`treeball.import_vectors`.
     """
-    from ..geometry.coordinates import kind_of_columns
-    from .vectors._import import embedding_of
-    from .vectors.vectors import Vectors
+    from .vectors._import import from_memory
+    from .vectors.in_memory import of_frame
 
-    if "node" in frame.columns:
-        frame = frame.set_index("node")
-    columns = [column for column in frame.columns if column not in ("label", "parent", "reach")]
-    try:
-        values = frame[columns].to_numpy(np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"the columns of the frame, but node and parent, must be numbers: {error}") from None
-    if hierarchy is None:
-        if "parent" not in frame.columns:
-            raise InputError("the frame has no column parent: give the hierarchy as well")
-        parents = [None if _is_missing(parent) else parent for parent in frame["parent"]]
-        hierarchy = dict(zip(frame.index, parents, strict=True))
-    kind = kind_of_columns([str(name) for name in columns])
-    labels = [None if _is_missing(label) else str(label) for label in frame["label"]] if "label" in frame else None
-    vectors = Vectors([str(name) for name in frame.index], values, kind, labels=labels)
-    return embedding_of(vectors, hierarchy, "the frame", **options)
+    held = of_frame(frame)
+    if hierarchy is None and held.parents is None:
+        raise InputError("the frame has no column parent: give the hierarchy as well")
+    return from_memory(held, hierarchy, **options)
 
 
 def to_networkx(source: Hierarchy | Embedding) -> Any:
@@ -105,9 +91,3 @@ def library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise InputError(f"this needs the library {name!r}: install it with  pip install {name}") from None
-
-
-def _is_missing(value: Any) -> bool:
-    return (
-        value is None or (isinstance(value, float) and np.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,19 +14,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...embedding import Embedding, Provenance
-from ...embedding._named_vectors import named_vectors, numbers
 from ...errors import InputError
 from ...geometry.coordinates import RowError, kinds_of, space_for, to_space
 from ...geometry.spaces import BALL, Space, space_of
 from ...hierarchy import Hierarchy
-from ...hierarchy._ids import BRIEF
 from ...types import Coordinates, Geometry, Kind, Objective, VectorFormat
 from ..readers.relation import refuse_surrogates
 from ._read import read_vectors, require_distinct
+from .in_memory import InMemory, vectors_in_memory
 from .vectors import Vectors
 from .word2vec import token
 
-__all__ = ["Missing", "embedding_of", "import_vectors"]
+__all__ = ["Missing", "embedding_of", "from_memory", "import_vectors"]
 
 _LOG = logging.getLogger("treeball")
 
@@ -83,7 +81,7 @@ def import_vectors(
     if not isinstance(source, (str, os.PathLike)):
         _require_no_file_options(format=format, names=names)
         how: dict[str, Any] = {"geometry": geometry, "coordinates": coordinates, "missing": missing}
-        return _from_memory(source, hierarchy, objective=objective, **how)
+        return from_memory(vectors_in_memory(source), hierarchy, objective=objective, **how)
     beside = None if names is None else Path(names)
     vectors, chosen, digest = read_vectors(Path(source), format, beside, str(max_memory))
     return embedding_of(
@@ -104,36 +102,19 @@ def _require_no_file_options(**given: Any) -> None:
             raise InputError(f"{name} describes a file, and these vectors are in memory: leave it out")
 
 
-def _from_memory(source: Any, hierarchy: Any, **options: Any) -> Embedding:
-    """The embedding of an object that holds names and vectors: a mapping, a DataFrame or what gensim trained."""
-    from ..frames import from_pandas
+def from_memory(held: InMemory, hierarchy: Any = None, **options: Any) -> Embedding:
+    """The embedding of vectors in memory; the hierarchy is by default what the object itself says of parents.
 
-    if hasattr(source, "columns") and hasattr(source, "set_index"):
-        return from_pandas(source, hierarchy, **options)
-    held = getattr(source, "kv", None) or getattr(source, "wv", None) or source
-    named = named_vectors(held)
-    if named is None:
-        raise InputError(
-            "vectors come from the path of a file, a mapping from name to vector, a DataFrame or gensim's "
-            f"KeyedVectors, not from {BRIEF.repr(source)}; with names in a list use Embedding.from_vectors"
-        )
-    values = numbers(named.values, named.kind)
-    if values.ndim != 2 or len(values) != len(named.names):
-        raise InputError(f"{named.kind} holds {len(named.names):,} names for an array of shape {values.shape}")
-    embedding = embedding_of(Vectors([str(name) for name in named.names], values), hierarchy, named.kind, **options)
-    return _doubt_the_space(embedding, held, options)
-
-
-def _doubt_the_space(embedding: Embedding, held: Any, options: Mapping[str, Any]) -> Embedding:
-    """The embedding; a note and a warning say so if vectors of gensim were taken for points of the ball unasked."""
-    kinds = [kind.__name__ for kind in type(held).__mro__]
-    if "KeyedVectors" not in kinds or "PoincareKeyedVectors" in kinds or options["geometry"] or options["coordinates"]:
+    What had to be assumed is a warning and a note.
+    """
+    tree = held.parents if hierarchy is None else hierarchy
+    embedding = embedding_of(held.vectors, tree, held.label, **options)
+    if held.doubt is None or options.get("geometry") or options.get("coordinates"):
         return embedding
-    note = "KeyedVectors do not say their space: they were read as points of the Poincaré ball; name it with geometry"
-    _LOG.warning("%s", note)
-    record = embedding.provenance
-    imported = {**(record.imported or {}), "notes": [*(record.imported or {}).get("notes", []), note]}
-    return embedding.with_provenance(replace(record, imported=imported))
+    _LOG.warning("%s", held.doubt)
+    imported = dict(embedding.provenance.imported or {})
+    imported["notes"] = [*imported.get("notes", []), held.doubt]
+    return embedding.with_provenance(replace(embedding.provenance, imported=imported))
 
 
 def embedding_of(
