@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-
 from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..types import Coordinates
