@@ -79,7 +79,8 @@ def relation_of_columns(
         relation.record_lines(RepairKind.DECIMALS_REMOVED, [None], plainer)
     if trim and pa.types.is_string(names.type):
         _trim(relation)
-    _drop_empty(relation)
+    codes = [relation.child, relation.parent]
+    relation.names, (relation.child, relation.parent) = _without_blank(relation.names, codes)
     if roles.is_table:
         mark_roots(relation)
     if label_column is not None:
@@ -271,11 +272,11 @@ def _common_type(columns: list[pa.ChunkedArray], label: str) -> list[pa.ChunkedA
 def _refers_to(parent: Any, ids: Any, labels: Any) -> bool:
     """Whether the parents are found among the labels rather than among the ids; those of roots refer to nothing."""
     try:
-        names, (parents, by_id) = _drop_empty(*intern([parent, ids]))
+        names, (parents, by_id) = _without_blank(*intern([parent, ids]))
         if pa.types.is_string(names.type):
             given = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(parent)), value_set=_NO_PARENT)
             parent = pc.if_else(given, pa.scalar(None, pa.string()), pc.cast(parent, pa.string()))
-        _, (parents_again, by_label) = _drop_empty(*intern([parent, labels]))
+        _, (parents_again, by_label) = _without_blank(*intern([parent, labels]))
     except (InputError, pa.ArrowNotImplementedError):
         return False
     in_ids = np.isin(parents[parents >= 0], by_id).sum()
@@ -310,12 +311,12 @@ def _take(flags: NDArray[np.bool_], codes: Codes) -> NDArray[np.bool_]:
     return np.where(codes >= 0, flags[np.maximum(codes, 0)], False)
 
 
-def _drop_empty(relation: Relation) -> None:
-    """Give blank names the code MISSING and remove them from the names."""
-    if pa.types.is_string(relation.names.type):
-        blank = pc.equal(pc.utf8_trim_whitespace(relation.names), "").to_numpy(zero_copy_only=False)
-        codes = [relation.child, relation.parent]
-        relation.names, (relation.child, relation.parent) = drop_names(relation.names, codes, blank)
+def _without_blank(names: pa.Array, codes: list[Codes]) -> tuple[pa.Array, list[Codes]]:
+    """``names`` without blank ones, whose codes become MISSING."""
+    if not pa.types.is_string(names.type):
+        return names, codes
+    blank = pc.equal(pc.utf8_trim_whitespace(names), "").to_numpy(zero_copy_only=False)
+    return drop_names(names, codes, blank)
 
 
 def drop_names(names: pa.Array, codes: list[Codes], drop: NDArray[np.bool_]) -> tuple[pa.Array, list[Codes]]:
