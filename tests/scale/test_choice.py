@@ -10,8 +10,9 @@ import pytest
 import treeball
 from tests.scale.hierarchies import random_edges, write
 from treeball.cli.main import run
+from treeball.errors import NumericalError
 from treeball.methods.auto import softmax_for
-from treeball.scale import choice
+from treeball.scale import choice, trained_branch
 from treeball.scale.evaluate import evaluate_folder
 from treeball.scale.fit import fit_folder
 from treeball.scale.folder import ModelFolder
@@ -109,6 +110,33 @@ def test_one_branch_of_a_dag_is_as_good_as_a_model_file(tmp_path):
     single = treeball.fit(treeball.read(edges), dim=8, seed=0).evaluate().to_dict()
     ours = evaluate_folder(ModelFolder(tmp_path / "m"), sample=0)
     assert ours.map > single["map"] - 0.002
+
+
+@pytest.mark.parametrize("fails", ["train_together", "train_below", "some of train_below"])
+def test_a_training_that_stops_giving_numbers_leaves_the_construction(tmp_path, monkeypatch, fails):
+    train, calls = getattr(trained_branch, fails.split()[-1]), []
+
+    def no_numbers(*given):
+        calls.append(given)
+        if fails.startswith("some") and len(calls) <= choice._TRIED:
+            return train(*given)
+        raise NumericalError("training left the range of float64")
+
+    monkeypatch.setattr(trained_branch, fails.split()[-1], no_numbers)
+    pattern = write(random_edges(900, several=0.25), tmp_path / "edges")
+    told = []
+    found = fit_folder((pattern,), tmp_path / "auto", settings_of("auto"), told.append)
+    assert calls
+    assert found["method"] == "construct"
+    assert any("softmax training was given up: the training of" in text for text in told)
+    built = fit_folder((pattern,), tmp_path / "construct", settings_of("construct"), quiet)
+    assert [one["sha256"] for one in found["shards"]] == [one["sha256"] for one in built["shards"]]
+    assert not list((tmp_path / "auto" / "shards").glob("trained-*"))
+    # The same fit again is done already, and one that asks for the training says why it fails.
+    fit_folder((pattern,), tmp_path / "auto", settings_of("auto"), told.append)
+    assert "done already" in told[-1]
+    with pytest.raises(NumericalError, match="stopped giving numbers"):
+        fit_folder((pattern,), tmp_path / "softmax", settings_of("softmax"), quiet)
 
 
 def test_such_a_folder_refuses_new_leaves_in_a_sentence(folders, tmp_path, capsys):

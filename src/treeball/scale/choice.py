@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from ..errors import NumericalError
 from ..types import Ints
 from .evaluate import SAMPLE, FolderScores, evaluate_nodes
 from .folder import ModelFolder
@@ -60,6 +61,18 @@ def _compared(making: Making) -> dict[str, Any]:
         f"auto: construct has {_said(one)} of {one.nodes:,} sampled nodes; training some branches, to see if that is "
         "better (--method construct leaves this out)"
     )
+    try:
+        return _trained_beside(making, built, sample, one)
+    except NumericalError as error:
+        why = f"construct has {_said(one)}, and softmax training was given up: {str(error).split(':')[0]}"
+        return _chosen("construct", why, construct=one)
+
+
+def _trained_beside(making: Making, built: ModelFolder, sample: Ints, one: FolderScores) -> dict[str, Any]:
+    """Train some branches, and the others where these are better; the better of both methods on a sample of nodes.
+
+    `one` are the scores of the construction on that sample.
+    """
     cuts = making.stages.planned("softmax")["cuts"]
     tasks = len(cuts) - 1
     few = sorted(_rng(making).choice(tasks, min(tasks, _TRIED), replace=False).tolist())
@@ -67,7 +80,7 @@ def _compared(making: Making) -> dict[str, Any]:
     trained = sum(record["precision"] for record in records) / sum(record["looked_at"] for record in records)
     there = [(cuts[task], cuts[task + 1]) for task in few]
     before = evaluate_nodes(built, _drawn(making, built, there), "parents")
-    if trained <= before.map:
+    if not trained > before.map:
         why = f"construct has {_said(before)} in {len(few):,} branches, and softmax training {trained:.4f} at most"
         return _chosen("construct", why, construct=one)
     making.tell(f"auto: MAP {trained:.4f} instead of {before.map:.4f} in {len(few):,} branches: training the others")
