@@ -50,9 +50,11 @@ def compare(
     json
         Print one JSON object, which lists everything.
     """
+    from ..io.addresses import local_path
     from ..io.model_file import is_model, load
     from ..io.readers import read
 
+    first, second = local_path(first), local_path(second)
     for source in (first, second):
         if (Path(source) / "manifest.json").is_file():
             load(source)  # which refuses a model folder as one

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..io.addresses import local_path
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count
@@ -57,6 +58,7 @@ def fit(
     """
     from ..scale.source import is_pattern
 
+    source, more = local_path(source), tuple(map(local_path, more))
     if out_of_core.engine is not None or is_pattern(source):
         watching.require_none()
         if checkpoint_seconds != 30.0:

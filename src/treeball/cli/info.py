@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import InputError
+from ..io.addresses import local_path
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
 from .folder_answers import info_folder
@@ -42,6 +43,7 @@ def info(
     from ..io.model_file import is_model, load
     from ..scale.layout import is_folder
 
+    source, more = local_path(source), tuple(map(local_path, more))
     if not more and is_folder(source):
         return info_folder(Path(source), json)
     models = [one for one in (source, *more) if Path(one).is_file() and is_model(Path(one))]

@@ -16,6 +16,7 @@ from cyclopts.config import Toml
 from .._version import __version__
 from ..errors import InputError, TreeballError
 from ..interruption import answered, is_interruption, is_pending, take_ctrl_c
+from ..io.addresses import local_path
 from ..words import printable, say
 from .align import align
 from .ask import ask
@@ -58,6 +59,8 @@ def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
         return "auto"
     if whole and not re.fullmatch(r"[+-]?\d+", tokens[0].value.strip()):
         raise ValueError(f"{tokens[0].value!r} is not a whole number")
+    if "Path" in str(kind):  # also of what may be left out, and of several
+        tokens = [token.evolve(value=local_path(token.value)) for token in tokens]
     return convert(kind, tokens)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar  # noqa: F401  # L
 from cyclopts import Parameter
 
 from ..errors import FaultsError, InputError
+from ..io.addresses import as_path
 
 # The types of all fields are looked up in this module, also those of the fields that ReadSettings declares.
 from ..io.readers.settings import DirectionChoice, Format, ReadSettings  # noqa: F401
@@ -98,4 +99,4 @@ def _repairs_of(found: Hierarchy | NewEdges) -> Iterable[Repair]:
 
 def together(source: str, more: Sequence[str]) -> str | list[Path]:
     """What to read: the source itself, or a list of files where there are more."""
-    return [Path(one) for one in (source, *more)] if more else source
+    return [as_path(one) for one in (source, *more)] if more else source

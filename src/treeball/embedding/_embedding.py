@@ -367,15 +367,17 @@ class Embedding(Questions):
         another program has changed the file since this one loaded it, InputError says so and the file stays, unless
         `overwrite` is true.
         """
+        from ..io.addresses import as_path
         from ..io.model_file import save
 
-        return save(self, Path(path), overwrite=overwrite)
+        return save(self, as_path(path), overwrite=overwrite)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
         """Write the vectors for other tools; see :func:`treeball.io.vectors.export`."""
+        from ..io.addresses import as_path
         from ..io.vectors import export
 
-        return export(self, Path(path), **options)
+        return export(self, as_path(path), **options)
 
     def heal(self, **options: Any) -> Healing:
         """Mend the ill pairs, in a new embedding; see :func:`treeball.heal`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 from ..errors import InputError
 
-__all__ = ["local_path"]
+__all__ = ["as_path", "local_path"]
 
 # pathlib makes one slash of three.
 _FILE = re.compile(r"file:(?://([^/]*))?(/.*)?", re.IGNORECASE | re.DOTALL)
@@ -25,3 +27,8 @@ def local_path(given: str) -> str:
     if host.lower() not in ("", "localhost") or not path:
         raise InputError(f"{given!r} names no file of this machine: write file:///path/to/file, or the path alone")
     return unquote(path)
+
+
+def as_path(given: str | os.PathLike[str]) -> Path:
+    """The path of a file that a path or a ``file://`` address names."""
+    return Path(local_path(os.fspath(given)))

@@ -31,6 +31,7 @@ from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from ..words import json_value
 from ..workers import apart
+from .addresses import as_path
 from .atomic import atomic_write, require_file_name
 from .locking import writer_lock
 from .memory import memory_budget, require_room
@@ -149,7 +150,7 @@ def load(path: str | os.PathLike[str]) -> Embedding:
 
     The SHA-256 that was saved with the content is compared: it costs little beside the rest.
     """
-    return open_model(Path(path)).embedding
+    return open_model(as_path(path)).embedding
 
 
 def open_model(path: Path) -> ModelFile:

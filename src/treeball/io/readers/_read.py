@@ -15,6 +15,7 @@ from typing import Any
 from ...errors import InputError, TreeballError
 from ...hierarchy import Hierarchy
 from ...hierarchy.read_report import short
+from ..addresses import local_path
 from ..memory import memory_budget, require_room
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
@@ -91,6 +92,7 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
         return source
     if isinstance(source, str):
         _require_path(source)
+        source = local_path(source)
     with memory_budget(chosen.max_memory, _label(source)):
         return _read(source, chosen)
 

@@ -14,6 +14,7 @@ from ...geometry import polar
 from ...geometry.coordinates import space_for, to_kind, to_space
 from ...geometry.search_vectors import search_vectors
 from ...types import DType, ExportCoordinates, Kind, VectorFormat
+from ..addresses import as_path
 from ..atomic import require_writable
 from ..together import write_together
 from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search
@@ -95,7 +96,7 @@ def export(
         Put an apostrophe before names that a spreadsheet would compute, such as ``=cmd()``; for CSV and TSV. Import
         takes it away.
     """
-    path = Path(path)
+    path = as_path(path)
     precise, embedding = embedding, embedding.rounded()
     format = format_by_ending(path) if format is None else format
     for name, value, choices in (("format", format, VectorFormat), ("dtype", dtype, DType)):
