@@ -24,10 +24,17 @@ try:
 except ImportError:  # on Windows there is no such lock, and nothing is removed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "cannot_write", "require_file_name", "require_writable", "sync_folder"]
+__all__ = [
+    "DiskFull", "atomic_write", "cannot_write", "is_disk_full", "require_file_name", "require_writable", "sync_folder",
+]  # fmt: skip
 
 _ATTEMPTS = 100
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NOT_FOR_FOLDERS = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
+
+
+class DiskFull(InputError):
+    """There was no room for an output."""
 
 
 @contextmanager
@@ -41,16 +48,21 @@ def atomic_write(target: Path) -> Iterator[Path]:
     """
     require_file_name(target)
     target = Path(os.path.realpath(target))
+    written = 0
     try:
         with _folder_beside(target) as folder:
             temporary = folder / target.name
-            yield temporary
-            with open(temporary, "rb") as file:
-                os.fsync(file.fileno())
+            try:
+                yield temporary
+                with open(temporary, "rb") as file:
+                    os.fsync(file.fileno())
+            finally:
+                with contextlib.suppress(OSError):
+                    written = temporary.stat().st_size
             os.replace(temporary, target)
             sync_folder(target.parent)
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise cannot_write(target, error, written) from error
 
 
 def require_writable(target: Path, *inputs: Path | str) -> None:
@@ -85,11 +97,22 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def cannot_write(target: Path, error: OSError) -> InputError:
-    """The sentence for an output that cannot be written."""
+def is_disk_full(error: OSError) -> bool:
+    """Whether a disk, a quota or a limit on the size of files left no room."""
+    return error.errno in _FULL
+
+
+def cannot_write(target: Path, error: OSError, written: int = 0) -> InputError:
+    """The sentence for an output that cannot be written; `written` bytes of it there was room for."""
     if not target.parent.is_dir():
         return InputError(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}; create it first")
     reason = os.strerror(error.errno) if error.errno else str(error)
+    if is_disk_full(error):
+        free = shutil.disk_usage(target.parent).free
+        return DiskFull(
+            f"cannot write {str(target)!r}: {reason}; it needs more than {written:,} bytes, and {free:,} bytes are "
+            f"free on the disk of {str(target.parent)!r}: make room there, or choose another path for the output"
+        )
     return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
 
 

@@ -40,6 +40,7 @@ __all__ = ["Columns", "Input", "columns_of", "ending", "open_binary", "quoted", 
 _HEAD, _LONGEST_HEAD, _SHORT_HEAD = 1 << 20, 1 << 24, 1 << 16
 _LINES_OF_OTHERS = 50
 _SAMPLE_ROWS = 2000
+_DISK_FULL = "no space left|file too large|disk quota|failed to offload|max_temp_directory_size"
 _SPACE = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
 _EDGES = ("edge_list", "parent_table")
 _WAY_OUT = "name the columns with --columns child,parent, or fit the file alone, as a single-file model"
@@ -508,6 +509,9 @@ def file_text(file: str) -> str:
 def unreadable(what: str, error: Exception, remedy: str) -> str:
     """Why files cannot be read, in a sentence; what DuckDB says of the place is kept."""
     said = str(error)
+    if re.search(_DISK_FULL, said, re.IGNORECASE):
+        why = shorten(said, 160, placeholder=" ...")
+        return f"there is no room for what --memory does not hold of {what} ({why}): make room, or allow more --memory"
     named = re.search(r"^ *file = (.+)$", said, re.MULTILINE)
     if named:
         what = repr(named[1].strip())

@@ -5,6 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -16,7 +19,7 @@ from typing import Any, Literal
 
 from ..errors import InputError, MissingExtraError, TreeballError
 
-__all__ = ["Engine", "Task", "Workers"]
+__all__ = ["Engine", "Task", "Workers", "require_cluster"]
 
 Engine = Literal["local", "ray"]
 Task = Callable[[str, int, dict[str, Any]], dict[str, Any]]
@@ -24,6 +27,8 @@ Task = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
 # A pool whose worker was killed is started again so often.
 _NEW_POOLS = 3
+# Seconds in which a Ray cluster has to answer, and its port to take a connection.
+_ANSWERS_WITHIN, _CONNECTS_WITHIN = 15, 3
 # How often Ray gives a task to another worker when one dies.
 _RETRIES = 5
 
@@ -52,6 +57,41 @@ def _without_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def require_cluster(address: str) -> None:
+    """Refuse an address at which no Ray cluster answers within 15 seconds.
+
+    Ray itself waits for minutes, and ends the whole process for some addresses; so another process asks first.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("ray", "ray", "--engine ray") from None
+    if ray.is_initialized():
+        return
+    refused = (
+        f"there is no Ray cluster at {address!r} that answers within {_ANSWERS_WITHIN} seconds: check the address, as "
+        "ray start --head  prints it, or leave out --address to start Ray on this machine"
+    )
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECTS_WITHIN).close()
+        except (OSError, OverflowError, UnicodeError):
+            raise InputError(refused) from None
+    asked = (
+        "import sys, ray; "
+        "ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error', configure_logging=False)"
+    )
+    command = [sys.executable, "-c", asked, address]
+    try:
+        with open(os.devnull, "w") as nowhere:
+            subprocess.run(
+                command, stdout=nowhere, stderr=nowhere, timeout=_ANSWERS_WITHIN - _CONNECTS_WITHIN, check=True
+            )
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        raise InputError(refused) from None
 
 
 class Workers:

@@ -14,7 +14,7 @@ from .settings import ScaleSettings, is_trained
 from .source import Edges, connect
 from .trained_branch import training_of
 
-__all__ = ["Estimate", "estimate"]
+__all__ = ["Estimate", "bytes_on_disk", "estimate"]
 
 # Bytes that the layout holds for each row, counted from its arrays; and what a program takes anyway.
 _LAYOUT_BYTES, _PROGRAM = 52, 400 << 20
@@ -56,6 +56,11 @@ class Estimate:
     work_bytes: int
 
 
+def bytes_on_disk(rows: int, dim: int) -> tuple[int, int]:
+    """Bytes of the model folder of so many edges, and of what lies beside it on the way."""
+    return (8 * dim + _NAME_BYTES + 24) * rows, max(_READING_BYTES, _KEPT_BYTES + 9 * dim + _TILE_BYTES) * rows
+
+
 def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | None = None) -> Estimate:
     """What `treeball fit` would take; InputError where it cannot fit."""
     edges = Edges.of(sources, settings.reading)
@@ -71,7 +76,7 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     workers = thread_count(settings.workers)
     branch = min(settings.branch_nodes, max(rows, 1))
     tasks = max(1, -(-rows // settings.branch_nodes))
-    a_node = 8 * settings.dim + _NAME_BYTES + 24
+    model_bytes, work_bytes = bytes_on_disk(rows, settings.dim)
     branch_memory = _PROGRAM + _BRANCH_BYTES * branch
     training, borders = 0.0, _BORDERS_US
     if is_trained(settings.placing):
@@ -86,7 +91,7 @@ def estimate(sources: tuple[str, ...], settings: ScaleSettings, folder: Path | N
     found = Estimate(
         rows, tasks, min(workers, tasks), memory, branch_memory,
         rows * (_INTAKE_US + (_BRANCH_US + borders) / min(workers, tasks)) / 1e6 + 20.0 + training,
-        a_node * branch, a_node * rows, max(_READING_BYTES, _KEPT_BYTES + 9 * settings.dim + _TILE_BYTES) * rows,
+        model_bytes * branch // max(rows, 1), model_bytes, work_bytes,
     )  # fmt: skip
     limit = bytes_of(settings.memory)
     if memory > limit:

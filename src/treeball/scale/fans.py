@@ -14,7 +14,7 @@ from ..geometry.capacity import radius_for_angle
 from ..geometry.directions import even_directions, fan_size, ordered_directions, smallest_angle
 from ..types import Floats, Ints
 from ..workers import apart
-from .layout import array, read_json, save_array, write_json
+from .layout import array, new_array, read_json, save_array, write_json
 
 __all__ = ["MANY_CHILDREN", "Fans", "compact_order", "make_fans"]
 
@@ -80,7 +80,7 @@ def make_fans(children: Ints, dim: int, work: Path, roomy: bool = False) -> None
         least.setdefault(fan_size(wanted, dim), wanted)
     sizes = sorted(least)
     path = work / "fans.npy"
-    out = np.lib.format.open_memmap(path, "w+", np.float64, (sum(sizes), dim))
+    out = new_array(path, np.float64, (sum(sizes), dim))
     at, cosines, need = 0, [], 0.0
     for size in sizes:
         # The large ones are not to be kept in memory once they are written.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..engine.cpu import flat_tree
 from ..errors import InputError
+from ..io.atomic import cannot_write
 from ..io.readers.direction import infer
 from ..types import Codes
 from ..words import count
@@ -56,16 +58,13 @@ def take_in(
         if tell is not None:
             first = f": {read.said}" if read.direction is not None else ""
             tell(f"reading {count(len(edges.files), 'file')}{first}")
-        files = {name: open(path, "wb") for name, path in paths.items()}  # noqa: SIM115
-        try:
+        with ExitStack() as opened:
+            files = {name: opened.enter_context(_RawFile(path)) for name, path in paths.items()}
             for piece in edges.edges(base, read):
                 for side in ("child", "parent"):
                     hashes, checks = hashes_of(piece[side])
-                    hashes.tofile(files[side])
-                    checks.tofile(files[f"{side}_check"])
-        finally:
-            for file in files.values():
-                file.close()
+                    files[side].add(hashes)
+                    files[f"{side}_check"].add(checks)
     finally:
         base.close()
     raw = {name: _mapped(path, columns[name]) for name, path in paths.items()}
@@ -87,6 +86,32 @@ def take_in(
         if tell is not None:
             tell(read.said)
     return Intake(hashes, child, parent, read)
+
+
+class _RawFile:
+    """A file of plain numbers; a full disk is a sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._written = path, 0
+        # Without a buffer: what is written is on its way to the disk, or an error says that it is not.
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115
+
+    def __enter__(self) -> _RawFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, values: np.ndarray) -> None:
+        """Append numbers."""
+        left = memoryview(values.tobytes())
+        try:
+            while left:  # of a nearly full disk the system takes a part
+                done = self._file.write(left)
+                self._written += done
+                left = left[done:]
+        except OSError as error:
+            raise cannot_write(self._path, error, self._written) from error
 
 
 def _decided(edges: Edges, columns: Columns, first: Codes, second: Codes) -> Columns:

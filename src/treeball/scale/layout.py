@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..io.atomic import atomic_write
+from ..io.atomic import atomic_write, cannot_write, is_disk_full
 from ..words import json_value
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "array",
     "damaged",
     "is_folder",
+    "new_array",
     "read_json",
     "save_array",
     "sha256_of",
@@ -55,9 +57,17 @@ def damaged(file: Path) -> InputError:
 def array(path: Path) -> Any:
     """A NumPy file, mapped and not read; what is never written to."""
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        with open(path, "rb") as file:
+            if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+                raise damaged(path)
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except InputError:
+        raise
+    except Exception:  # a damaged header fails in many ways, also as Python text
         raise damaged(path) from None
+    if found.dtype.hasobject or not isinstance(found, np.ndarray):
+        raise damaged(path)
+    return found
 
 
 def without_files(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -67,15 +77,35 @@ def without_files(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def save_array(path: Path, values: Any) -> None:
     """Write a NumPy file, whole or not at all."""
+    values = np.ascontiguousarray(values)
     with atomic_write(path) as temporary, open(temporary, "wb") as file:
-        np.save(file, values)
+        # np.save hands the bytes to the C library, which loses the last ones on a full disk without a word.
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        file.write(values.data)
+
+
+def new_array(path: Path, kind: type, shape: tuple[int, ...]) -> Any:
+    """A NumPy file that is mapped and written to; its room on the disk is taken first.
+
+    Without room a write to mapped memory ends the process.
+    """
+    try:
+        found = np.lib.format.open_memmap(path, "w+", kind, shape)
+        if hasattr(os, "posix_fallocate"):  # not on macOS and Windows
+            with open(path, "r+b") as file:
+                os.posix_fallocate(file.fileno(), 0, max(1, os.fstat(file.fileno()).st_size))
+    except OSError as error:
+        if is_disk_full(error):
+            raise cannot_write(path, error) from error
+        raise
+    return found
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object; what is none is refused."""
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise damaged(path) from None
     if not isinstance(content, dict):
         raise InputError(f"{str(path)!r} is no JSON object; run the same  treeball fit  again to make it anew")
