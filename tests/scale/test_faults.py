@@ -168,3 +168,34 @@ def _wait_for(condition, seconds=60.0):
     while not condition():
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("limit", [2_000, 5_000, 12_000])
+def test_no_room_at_any_stage_is_a_sentence_and_no_file_is_cut_short(home, pattern, hashes, limit):
+    """The limit on the size of a file fails like a full disk, and nothing that was written short is taken as whole."""
+    model = home / f"limited-{limit}"
+    program = (
+        "import resource, sys; from treeball.cli.main import run; "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); "
+        f"sys.exit(run(['fit', {pattern!r}, '-o', {str(model)!r}, '--dim', '4', '--branch-nodes', '100', "
+        "'--method', 'construct', '--workers', '1']))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    said = ended.stderr.strip().splitlines()[-1]
+    assert ended.returncode == 2, ended.stderr
+    assert "File too large" in said
+    assert "bytes are free" in said
+    assert str(home) in said
+    assert not (model / "manifest.json").exists()
+    assert hashes_of(fit_folder((pattern,), model, ScaleSettings(workers=1, **SETTINGS), quiet)) == hashes
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense"])
+def test_a_ray_address_that_does_not_answer_is_a_sentence_in_time(home, pattern, address):
+    began = time.monotonic()
+    settings = ScaleSettings(engine="ray", address=address, workers=1, **SETTINGS)
+    with pytest.raises(InputError, match=r"no Ray cluster at .* within 15 seconds"):
+        fit_folder((pattern,), home / "nowhere", settings, quiet)
+    assert time.monotonic() - began < 17.0
+    assert not (home / "nowhere").exists()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors import InputError
 from ..words import count
@@ -21,8 +23,24 @@ if TYPE_CHECKING:
     from ..service.settings import ServeSettings
     from ..types import ExportCoordinates, Objective
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _SHOWN = 10
 _OF_TWO = ("is-ancestor", "common-ancestor", "path")
+
+
+def names_damage(command: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    """A command on a folder: where it fails in a way that was not foreseen, damage is looked for and named."""
+
+    @wraps(command)
+    def guarded(path: Path, /, *given: P.args, **options: P.kwargs) -> T:
+        from ..scale.soundness import damage_named
+
+        with damage_named(path):
+            return command(path, *given, **options)
+
+    return guarded
 
 
 def refuse_options(**given: Any) -> None:
@@ -39,6 +57,7 @@ def refuse_reading(reading: ReadSettings) -> None:
     refuse_options(**dict.fromkeys(sorted(set(set_of(reading)) - set(READING)), True))
 
 
+@names_damage
 def info_folder(path: Path, json: bool) -> int:
     """The manifest."""
     from ..scale.folder import ModelFolder
@@ -52,6 +71,7 @@ def info_folder(path: Path, json: bool) -> int:
     return 0
 
 
+@names_damage
 def verify_folder(path: Path, json: bool) -> int:
     """Hashes of all shards."""
     from ..scale.folder import ModelFolder
@@ -67,6 +87,7 @@ def verify_folder(path: Path, json: bool) -> int:
     return 0
 
 
+@names_damage
 def evaluate_folder(
     path: Path, objective: Objective | None, sample: int | None, seed: int, threads: int, json: bool
 ) -> dict[str, Any]:
@@ -102,6 +123,7 @@ def evaluate_folder(
     return record
 
 
+@names_damage
 def neighbors_folder(path: Path, nodes: tuple[str, ...], k: int, json: bool) -> int:
     """Nearest nodes, by bounds of blocks."""
     from ..scale.folder import ModelFolder
@@ -121,6 +143,7 @@ def neighbors_folder(path: Path, nodes: tuple[str, ...], k: int, json: bool) -> 
     return 0
 
 
+@names_damage
 def ask_folder(path: Path, question: str, nodes: tuple[str, ...], source: str, depth: int | None, json: bool) -> int:
     """Relatives of nodes, from the hierarchy; the parent also from geometry."""
     from ..scale.folder import ModelFolder
@@ -207,6 +230,7 @@ def _answer(folder: ModelFolder, question: str, places: list[int], source: str, 
             return folder.names(path_between(folder, *places))
 
 
+@names_damage
 def export_folder(path: Path, output: Path, coordinates: ExportCoordinates | None, root: bool, json: bool) -> int:
     """All vectors in one file."""
     from ..scale.export import export_folder as write
@@ -222,6 +246,7 @@ def export_folder(path: Path, output: Path, coordinates: ExportCoordinates | Non
     return 0
 
 
+@names_damage
 def insert_folder(
     path: Path, edges: str | None, more: tuple[str, ...], threads: int, json: bool, reading: ReadSettings
 ) -> int:
@@ -245,6 +270,7 @@ def insert_folder(
     return 0
 
 
+@names_damage
 def update_folder(path: Path, edges: Edges, limits: UpdateLimits, dry_run: bool, threads: int, json: bool) -> int:
     """Bring a model folder to the next version of its edges, in place."""
     from ..io.memory import bytes_of
@@ -296,6 +322,7 @@ def _rows_of_update(done: FolderUpdate) -> list[tuple[str, str]]:
     return rows
 
 
+@names_damage
 def serve_folder(path: Path, settings: ServeSettings) -> int:
     """Answer over HTTP, to this machine, until Ctrl-C."""
     from ..scale.folder import ModelFolder

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..embedding import Embedding
     from ..report.table import Column
     from ..scale.pages import Pages
+    from ..scale.upper import Upper
 
 
 def view(
@@ -89,7 +90,7 @@ def view(
     if layout is not None:
         _require_layout(layout, has_page=target is not None or serve, is_whole=is_whole)
     parts = None if is_whole else _parts(model, most, below, title, objective, table, column, threads)
-    first = None if parts is None else parts.first()
+    first = None if parts is None else _first_of(parts)
     embedding = _file(model, most, below) if first is None else first.embedding
     chosen = None if table is None else read_column(table, column, embedding.hierarchy)
     if parts is not None:
@@ -137,6 +138,14 @@ def _file(model: Path, most: int | None, below: str | None) -> Embedding:
     if most is not None or below is not None:
         raise InputError("--most and --below are for model folders: a model file is shown whole")
     return load(model)
+
+
+def _first_of(parts: Pages) -> Upper:
+    """What the first page of a folder shows."""
+    from ..scale.soundness import damage_named
+
+    with damage_named(parts.folder.path):
+        return parts.first()
 
 
 def _parts(

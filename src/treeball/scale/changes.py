@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..types import Ints, Mask
 from .columns import Columns
 from .folder import ModelFolder
-from .layout import array
+from .layout import damaged
 from .names import hashes_of
 from .source import Edges, connect
 
@@ -59,7 +59,7 @@ class _Lookup:
 
     def __init__(self, folder: ModelFolder) -> None:
         self.folder = folder
-        self.hashes, self.place = (array(folder.path / "index" / f"{name}.npy") for name in ("hash", "place"))
+        self.hashes, self.place = folder.name_hashes, folder.name_places
         added, places = folder.added_hashes, folder.n_built + np.arange(folder.added_hashes.size)
         # Of several by one name the last is the one that is there, or the newest.
         order = np.lexsort((places, ~folder.is_removed(places), added))
@@ -70,6 +70,8 @@ class _Lookup:
         hashes = hashes_of(names)[0]
         codes = flat_tree.codes_of(hashes, np.asarray(self.hashes))
         found = np.where(codes >= 0, np.asarray(self.place)[np.maximum(codes, 0)], -1).astype(np.int64)
+        if found.size and found.max() >= self.folder.n_built:
+            raise damaged(self.folder.path / "index" / "place.npy")
         if self.added.size:
             at = np.maximum(np.searchsorted(self.added, hashes, "right") - 1, 0)
             newer, known = self.added_place[at], self.added[at] == hashes

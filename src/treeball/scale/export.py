@@ -32,9 +32,11 @@ def export_folder(
         writer = None
         for number, file in enumerate(folder.files):
             try:
-                table = pq.read_table(file)
-            except (OSError, ValueError, pa.ArrowException):
+                table = pq.read_table(file).select(["node", "parent", "vector"])
+            except (OSError, ValueError, KeyError, pa.ArrowException):
                 raise damaged(file) from None
+            if len(table) != folder.cuts[number + 1] - folder.cuts[number]:
+                raise damaged(file)
             keep = ~folder.is_removed(np.arange(folder.cuts[number], folder.cuts[number + 1]))
             if number == 0 and folder.has_virtual_root and not root:
                 keep[0] = False
@@ -42,7 +44,7 @@ def export_folder(
                 table = table.filter(pa.array(keep))
             if folder.removed.size:
                 table = _with_parents_there(folder, table, np.flatnonzero(keep) + folder.cuts[number])
-            vectors = np.asarray(table["vector"].combine_chunks().flatten()).reshape(-1, folder.dim)
+            vectors = folder.vectors_in(table["vector"].combine_chunks(), number)
             values, kind = to_kind(vectors, BALL, coordinates)
             if ending == ".parquet":
                 column = pa.FixedSizeListArray.from_arrays(

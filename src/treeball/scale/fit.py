@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from .._version import __version__
 from ..errors import InputError
-from ..io.atomic import cannot_write
+from ..io.atomic import DiskFull, cannot_write, is_disk_full
 from ..io.locking import FOLDER_LOCK, writer_lock
 from ..workers import thread_count
 from . import shard
 from .border_stage import BorderStage, borders_sentence
 from .choice import choose
-from .engines import Workers
+from .engines import Workers, require_cluster
+from .estimate import bytes_on_disk
 from .evaluate import evaluate_folder
 from .folder import ModelFolder
 from .layout import ADDED, FORMAT, MANIFEST, read_json, save_array, write_json
 from .settings import Placing, ScaleSettings, is_trained
 from .shard import boxes_path, is_done, remove_shards, shard_path
+from .soundness import DAMAGE, checked_manifest, require_inside
 from .source import Edges
 from .stages import Stages
 from .trained_branch import totals
@@ -43,6 +47,8 @@ def fit_folder(
 ) -> dict[str, Any]:
     """Make a model folder, or resume one; -> its manifest. A folder that another process is writing is refused."""
     edges = Edges.of(sources, settings.reading)
+    if settings.address:
+        require_cluster(settings.address)
     key = settings.key(edges.fingerprint())
     _require_ours(folder)
     is_new = not folder.exists()
@@ -69,9 +75,62 @@ def _fit(edges: Edges, folder: Path, settings: ScaleSettings, key: str, tell: Ca
         tell(f"{folder} is done already: nothing was computed")
         return kept
     begins = _begin(folder, key, bool(kept))
+    with _room_on_disk(folder, edges, settings), nullcontext() if begins else _resuming(folder):
+        return _made(Run(folder, edges, settings, tell, key), kept, begins)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a fit: where, of what, how, who hears of it, and the hash of all this."""
+
+    folder: Path
+    edges: Edges
+    settings: ScaleSettings
+    tell: Callable[[str], None]
+    key: str
+
+
+@contextmanager
+def _room_on_disk(folder: Path, edges: Edges, settings: ScaleSettings) -> Iterator[None]:
+    """Where the disk is full, say what the whole fit needs, and that it can be resumed."""
     try:
-        stages = Stages(folder, edges, settings, tell)
-    except InputError:
+        yield
+    except (DiskFull, OSError) as error:
+        if isinstance(error, OSError) and not is_disk_full(error):
+            raise
+        said = str(error) if isinstance(error, DiskFull) else str(cannot_write(Path(error.filename or folder), error))
+        laid = folder / "work" / "layout.json"
+        try:
+            rows = int(read_json(laid)["rows"])
+        except (InputError, KeyError, TypeError, ValueError):
+            raise InputError(
+                f"{said}; the input has {sum(edges.sizes):,} bytes, and nothing is kept of the fit"
+            ) from error
+        needed = sum(bytes_on_disk(rows, settings.dim))
+        raise InputError(
+            f"{said}; the whole fit needs about {needed:,} bytes, and the same  treeball fit  goes on with what is done"
+        ) from error
+
+
+@contextmanager
+def _resuming(folder: Path) -> Iterator[None]:
+    """A run that resumes another and fails in a way that was not foreseen: its working files are damaged."""
+    try:
+        yield
+    except DAMAGE as error:
+        reason = shorten(str(error), 80, placeholder=" ...")
+        raise InputError(
+            f"{str(folder / 'work')!r} is damaged ({type(error).__name__}: {reason}), so the run cannot be resumed: "
+            f"remove {str(folder)!r} and fit again"
+        ) from error
+
+
+def _made(run: Run, kept: dict[str, Any], begins: bool) -> dict[str, Any]:
+    """Make the folder, or what it lacks; -> its manifest."""
+    folder, settings, key = run.folder, run.settings, run.key
+    try:
+        stages = Stages(folder, run.edges, settings, run.tell)
+    except (InputError, OSError):
         if begins:  # nothing was made that another run could go on with
             shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -87,6 +146,11 @@ def _fit(edges: Edges, folder: Path, settings: ScaleSettings, key: str, tell: Ca
         made = ModelFolder(folder, manifest)
         with suppress(InputError):  # of nodes that have no parents there are no scores
             manifest["scores"] = evaluate_folder(made, made.objective, seed=settings.seed).to_dict()
+    if not begins:
+        try:
+            checked_manifest(folder, manifest)
+        except InputError as error:  # made of what an earlier run has written
+            raise ValueError(str(error)) from None
     write_json(folder / MANIFEST, manifest)
     return manifest
 
@@ -95,7 +159,12 @@ def _kept(folder: Path) -> dict[str, Any]:
     """The manifest of a folder that is there already; empty where it is lost and can be made again."""
     path = folder / MANIFEST
     try:
-        return read_json(path) if path.is_file() else {}
+        if not path.is_file():
+            return {}
+        kept = read_json(path)
+        if kept.get("format") == FORMAT:
+            checked_manifest(folder, kept)
+        return kept
     except InputError:
         if any((folder / "index").glob(f"{ADDED}-*")):
             raise InputError(
@@ -128,8 +197,9 @@ def _begin(folder: Path, key: str, has_model: bool) -> bool:
     What is done first says that the folder is ours, so that a run that is killed here can be done again.
     """
     work, begun = folder / "work", folder / "work" / "input.json"
-    if begun.is_file() and read_json(begun).get("key") == key:
-        return False
+    with suppress(InputError):  # missing or damaged
+        if read_json(begun).get("key") == key:
+            return False
     work.mkdir(parents=True, exist_ok=True)
     write_json(begun, {"key": None})
     if not has_model:
@@ -220,6 +290,8 @@ def _require_ours(folder: Path) -> None:
 
     if folder.is_file():
         raise InputError(f"{str(folder)!r} is a file: give a folder for the model, such as model/")
+    if folder.is_dir():
+        require_inside(folder)
     # A run that was killed at its very beginning leaves an empty room.
     there = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     if any(name != "work" and not name.startswith(FOLDER_LOCK) for name in there) and not is_folder(folder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..types import Floats, Ints, Mask
-from .layout import BLOCK, FORMAT, GROUP, MANIFEST, array, damaged, read_json
+from .layout import BLOCK, FORMAT, GROUP, MANIFEST, damaged, read_json
 from .names import NameIndex, hashes_of, matches
 from .settings import is_trained
+from .soundness import checked_manifest, require_inside, sound_array, sound_shape
 from .trunk import Shape
 
 __all__ = ["ModelFolder", "refuse_folder"]
@@ -48,11 +49,15 @@ class ModelFolder:
             raise InputError(
                 f"{str(path)!r} is no finished model folder; make one with  treeball fit 'edges/*.parquet' -o FOLDER"
             )
+        if manifest is None:
+            require_inside(self.path)
         self.manifest = read_json(self.path / MANIFEST) if manifest is None else manifest
         if self.manifest.get("format") != FORMAT:
             raise InputError(
                 f"{str(path)!r} has format {self.manifest.get('format')!r}, which this version does not know"
             )
+        if manifest is None:
+            checked_manifest(self.path, self.manifest)
         shards = [*self.manifest["shards"], *self.manifest.get("added", [])]
         self.files = [self.path / shard["file"] for shard in shards]
         self.cuts = np.concatenate([[0], np.cumsum([shard["rows"] for shard in shards])]).astype(np.int64)
@@ -96,21 +101,42 @@ class ModelFolder:
         """Whether place 0 is a root that was added."""
         return self.manifest["virtual_root"] is not None
 
+    @property
+    def _digests(self) -> dict[str, str]:
+        """SHA-256 of arrays by name; none while the folder is being made."""
+        return self.manifest.get("arrays", {}) if "arrays" in self.manifest else {}
+
+    def _of_added(self, name: str, kind: type, values: Callable[[int], tuple[int, int] | None]) -> Any:
+        """One array of what was added, of a type; `values` are the bounds of its part, given the first place of it."""
+        built = len(self.manifest["shards"])
+        parts: list[Any] = [np.empty(0, kind)]
+        for first, one in zip(self.cuts[built:-1].tolist(), self.manifest.get("added", []), strict=True):
+            parts.append(np.asarray(sound_array(self.path / one[name], kind, (one["rows"],), values=values(first))))
+        return np.concatenate(parts)
+
     @cached_property
     def shape(self) -> Shape:
         """Topology of the construction."""
-        return Shape.load(self.path)
+        return Shape(*map(np.asarray, sound_shape(self.path, self.n_built, self._digests)))
 
     @cached_property
     def others(self) -> tuple[Any, Any]:
         """Edges to other parents, by place of the child."""
-        return tuple(np.asarray(array(self.path / "topology" / f"other_{end}.npy")) for end in ("child", "parent"))  # type: ignore[return-value]
+        edges, n = self.manifest["other_edges"], self.n_built
+        child, parent = (
+            np.asarray(sound_array(self.path / name, np.int32, (edges,), self._digests.get(name), (0, n)))
+            for name in ("topology/other_child.npy", "topology/other_parent.npy")
+        )
+        if bool((child[1:] < child[:-1]).any()):
+            raise damaged(self.path / "topology" / "other_child.npy")
+        return child, parent
 
     @cached_property
     def added_parent(self) -> Ints:
         """Parents of the nodes that were added, by place, int64."""
-        parts = [np.asarray(array(self.path / one["parents"])) for one in self.manifest.get("added", [])]
-        return np.concatenate([np.empty(0, np.int64), *parts])
+        # New leaves hang below nodes that were there before them.
+        found: Ints = self._of_added("parents", np.int64, lambda first: (0, first))
+        return found
 
     @cached_property
     def _added_by_parent(self) -> tuple[Ints, Ints]:
@@ -122,7 +148,13 @@ class ModelFolder:
     def removed(self) -> Ints:
         """Places of the nodes that an update has marked as removed, ascending, int64."""
         record = self.manifest.get("removed")
-        return np.empty(0, np.int64) if record is None else np.asarray(array(self.path / record["file"]))
+        if record is None:
+            return np.empty(0, np.int64)
+        file = self.path / record["file"]
+        found = np.asarray(sound_array(file, np.int64, (record["nodes"],), values=(0, len(self))))
+        if bool((found[1:] <= found[:-1]).any()):
+            raise damaged(file)
+        return found
 
     def is_removed(self, places: Ints) -> Mask:
         """Which nodes an update has marked as removed, bool (m,)."""
@@ -134,18 +166,21 @@ class ModelFolder:
     @cached_property
     def added_hashes(self) -> Any:
         """Hashes of the names of the nodes that were added, by place, uint64."""
-        parts = [np.asarray(array(self.path / one["hashes"])) for one in self.manifest.get("added", [])]
-        return np.concatenate([np.empty(0, np.uint64), *parts])
+        return self._of_added("hashes", np.uint64, lambda _: None)
 
     @cached_property
     def boxes(self) -> Floats:
         """Boxes around all blocks, in the order of places; every shard begins a new one."""
-        parts = [
-            self.path / "index" / "boxes.npy",
-            *(self.path / one["boxes"] for one in self.manifest.get("added", [])),
+        rows = np.minimum(GROUP, self.cuts[self.group_shard + 1] - self.group_first)
+        blocks = np.bincount(self.group_shard, -(-rows // BLOCK)).astype(np.int64)
+        built, width = len(self.manifest["shards"]), 2 * self.dim + 2
+        name = "index/boxes.npy"
+        arrays = [
+            sound_array(self.path / name, np.float64, (int(blocks[:built].sum()), width), self._digests.get(name))
         ]
-        arrays = [np.asarray(array(part)) for part in parts]
-        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+        for count, one in zip(blocks[built:].tolist(), self.manifest.get("added", []), strict=True):
+            arrays.append(sound_array(self.path / one["boxes"], np.float64, (count, width)))
+        return np.asarray(arrays[0]) if len(arrays) == 1 else np.concatenate(arrays)
 
     @cached_property
     def group_boxes(self) -> tuple[Ints, Floats]:
@@ -162,7 +197,17 @@ class ModelFolder:
 
     @cached_property
     def _index(self) -> NameIndex:
-        return NameIndex(self.path / "index")
+        return NameIndex(self.path / "index", self.n_built - self.has_virtual_root, self.n_built, self._digests)
+
+    @property
+    def name_hashes(self) -> Any:
+        """Hashes of the names of the construction, ascending, mapped."""
+        return self._index.hashes
+
+    @property
+    def name_places(self) -> Any:
+        """Places of the nodes beside these."""
+        return self._index.places
 
     def find(self, name: str) -> int:
         """The place of a node; InputError where there is none of that name."""
@@ -245,7 +290,17 @@ class ModelFolder:
     def group(self, group: int) -> Floats:
         """Vectors (g, d) of one row group."""
         column = self._read(group, "vector")
-        return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(-1, self.dim)
+        return self.vectors_in(column, int(self.group_shard[group]))
+
+    def vectors_in(self, column: Any, shard: int) -> Floats:
+        """Vectors (m, d) of a column of a shard, all of which lie in the ball."""
+        vectors = column.flatten().to_numpy(zero_copy_only=False)
+        if vectors.dtype != np.float64 or vectors.size != len(column) * self.dim:
+            raise damaged(self.files[shard])
+        found = np.asarray(vectors).reshape(-1, self.dim)
+        if not bool((np.einsum("ij,ij->i", found, found) < 1.0).all()):  # nor NaN
+            raise damaged(self.files[shard])
+        return found
 
     def _read(self, group: int, column: str) -> Any:
         shard = int(self.group_shard[group])
@@ -253,16 +308,25 @@ class ModelFolder:
             file, alone = self._file(shard)
             with alone:
                 table = file.read_row_group(int(self.group_row[group]), columns=[column])
-        except (OSError, ValueError, IndexError, pa.ArrowException):
+            found = table[column].combine_chunks()
+        except (OSError, ValueError, IndexError, KeyError, pa.ArrowException):
             raise damaged(self.files[shard]) from None
-        return table[column].combine_chunks()
+        rows = min(GROUP, int(self.cuts[shard + 1] - self.group_first[group]))
+        kind = pa.types.is_string(found.type) if column != "vector" else pa.types.is_fixed_size_list(found.type)
+        if not kind or len(found) != rows or (column == "node" and found.null_count):
+            raise damaged(self.files[shard])
+        return found
 
     def _open(self, shard: int) -> tuple[Any, Lock]:
         """The file of a shard, and a lock: two threads that read the same file object wait for each other for ever."""
         try:
-            return pq.ParquetFile(self.files[shard]), Lock()
+            file = pq.ParquetFile(self.files[shard])
         except (OSError, ValueError, pa.ArrowException):
             raise damaged(self.files[shard]) from None
+        rows = int(self.cuts[shard + 1] - self.cuts[shard])
+        if file.metadata.num_rows != rows or file.metadata.num_row_groups != -(-rows // GROUP):
+            raise damaged(self.files[shard])
+        return file, Lock()
 
     # ---- hierarchy ----
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pyarrow as pa
 
 from ..engine.cpu.name_hash import hash_names
 from ..types import Ints
-from .layout import array
+from .layout import damaged
+from .soundness import sound_array
 
 __all__ = ["NameIndex", "hash_of", "hashes_of", "matches"]
 
@@ -33,8 +35,14 @@ def hash_of(name: str) -> int:
 class NameIndex:
     """Places of names, by search in a sorted file that is mapped and not read."""
 
-    def __init__(self, folder: Path) -> None:
-        self._hashes, self._places = array(folder / "hash.npy"), array(folder / "place.npy")
+    def __init__(self, folder: Path, names: int, places: int, digests: Mapping[str, str]) -> None:
+        """Map the files in a folder, for so many names of nodes with that many places."""
+        kinds = {"hash": np.uint64, "place": np.int32}
+        self.hashes, self.places = (
+            sound_array(folder / f"{name}.npy", kind, (names,), digests.get(f"index/{name}.npy"))
+            for name, kind in kinds.items()
+        )
+        self._folder, self._end = folder, places
 
     def candidates(self, name: str) -> Ints:
         """Places of the nodes whose names have the hash of this one: mostly one, or none."""
@@ -42,7 +50,10 @@ class NameIndex:
 
     def candidates_of_all(self, sought: Any) -> tuple[Ints, Ints]:
         """Rows of hashes (m,), and the place of a node with that hash beside each; rows ascend."""
-        return matches(self._hashes, self._places, sought)
+        rows, places = matches(self.hashes, self.places, sought)
+        if places.size and not (places.min() >= 0 and places.max() < self._end):
+            raise damaged(self._folder / "place.npy")
+        return rows, places
 
 
 def matches(known: Any, places: Any, sought: Any) -> tuple[Ints, Ints]:

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu import reach
+from ..errors import InputError
 from ..io.atomic import atomic_write
 from ..types import Floats, Ints
 from ..workers import in_parts
 from .folder import ModelFolder
-from .layout import GROUP, array, save_array
+from .layout import GROUP, array, new_array, save_array
+from .soundness import sound_array
 
 __all__ = ["MARGIN", "Reaches", "rounded_up", "save_built"]
 
@@ -58,7 +60,7 @@ class Reaches:
 def save_built(folder: Path, parts: Iterable[Floats], nodes: int) -> None:
     """Keep the reaches of the nodes of the construction, given branch by branch."""
     with atomic_write(folder / _BUILT) as temporary:
-        out = np.lib.format.open_memmap(temporary, "w+", np.float32, (nodes,))
+        out = new_array(temporary, np.float32, (nodes,))
         at = 0
         for part in parts:
             out[at : at + part.size] = part
@@ -68,7 +70,9 @@ def save_built(folder: Path, parts: Iterable[Floats], nodes: int) -> None:
 
 def _of_built(folder: ModelFolder, threads: int) -> Any:
     path = folder.path / _BUILT
-    if not (path.is_file() and array(path).shape == (folder.n_built,)):
+    try:
+        return sound_array(path, np.float32, (folder.n_built,))
+    except InputError:  # missing, or damaged, and made of what the shards hold
         _make(folder, path, threads)
     return array(path)
 
@@ -77,7 +81,7 @@ def _make(folder: ModelFolder, path: Path, threads: int) -> None:
     """Write the reaches of the nodes of the construction; each row group is read once, and a few more at the cuts."""
     groups = int(np.searchsorted(folder.group_first, folder.n_built))
     with atomic_write(path) as temporary:
-        out = np.lib.format.open_memmap(temporary, "w+", np.float32, (folder.n_built,))
+        out = new_array(temporary, np.float32, (folder.n_built,))
 
         def work(part: slice) -> None:
             # Subtrees are in one piece: a parent before a group is above its first node.
@@ -104,7 +108,7 @@ def _make(folder: ModelFolder, path: Path, threads: int) -> None:
 
 def _of_added(folder: ModelFolder, record: dict[str, Any], first: int) -> Any:
     if "reach" in record:
-        return array(folder.path / record["reach"])
+        return sound_array(folder.path / record["reach"], np.float32, (record["rows"],))
     # Added by a version that did not keep them.
     places = first + np.arange(record["rows"])
     found = np.empty(places.size)

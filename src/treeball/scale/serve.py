@@ -21,6 +21,7 @@ from ..web.answers import html_response
 from .layout import without_files
 from .nearest import nearest
 from .pages import Pages
+from .soundness import damage_named
 
 __all__ = ["application"]
 
@@ -32,7 +33,7 @@ def application(pages: Pages, max_k: int = 1000) -> Starlette:
     def asked(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
         def respond(request: Request) -> Response:
             try:
-                with one_at_a_time:  # Parquet files are read at one place at a time
+                with damage_named(folder.path), one_at_a_time:  # Parquet files are read at one place at a time
                     return JSONResponse(answer(request))
             except InputError as error:
                 return JSONResponse({"error": str(error)}, 400)

@@ -20,6 +20,7 @@ from .lengths import FolderPlan
 from .naming import names_between
 from .second_parents import move_between_parents
 from .settings import Placing, is_trained
+from .soundness import sound_array
 from .trunk import Shape, Trunk
 
 __all__ = [
@@ -70,7 +71,11 @@ def is_done(folder: Path, task: int, how: Placing, key: str) -> bool:
         return False
     try:
         kept = read_json(record)
-        return bool(kept.get("key") == key and kept.get("sha256") == sha256_of(shard))
+        numbers = (kept[name] for name in ("first", "last", "bytes", "ill", "looked_at", "largest_radius"))
+        blocks = -(-(kept["last"] - kept["first"]) // BLOCK)
+        sound = all(isinstance(one, (int, float)) for one in numbers) and kept["task"] == task
+        sound_array(boxes_path(folder, task, how), np.float64, (blocks, None))
+        return bool(sound and kept.get("key") == key and kept.get("sha256") == sha256_of(shard))
     except Exception:
         return False
 

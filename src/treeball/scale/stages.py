@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu import flat_tree
+from ..errors import InputError
 from ..io.memory import bytes_of
 from ..methods.construct import ALL_NODES, GOOD_ENOUGH
 from ..types import Ints
@@ -20,10 +21,11 @@ from .branch import place_branch, together
 from .couples import find_couples
 from .fans import Fans, make_fans
 from .intake import take_in
-from .layout import read_json, save_array, write_json
+from .layout import read_json, save_array, sha256_of, write_json
 from .lengths import FolderPlan, folder_plans
 from .naming import name_nodes, names_between
 from .settings import Placing, ScaleSettings, is_trained
+from .soundness import inside
 from .source import Edges
 from .topology import IMPLIED, lay_out
 from .trained_branch import train_anchors
@@ -31,6 +33,15 @@ from .trunk import Shape, Trunk, cuts_of
 
 __all__ = ["Stages"]
 
+_TOPOLOGY = tuple(f"topology/{name}.npy" for name in ("parent", "height", "size", "other_child", "other_parent"))
+# What each stage writes and no later one changes.
+_FILES = {
+    "layout": (*_TOPOLOGY, "index/hash.npy", "index/place.npy", "repairs.parquet", "work/names.parquet",
+               "work/others.parquet", "work/couples.npy"),
+    "fans": ("work/fans.npy", "work/fan_sizes.json"),
+    "plan": ("work/trunk.npy",),
+    "anchors": ("work/anchors.npy",),
+}  # fmt: skip
 # Plans that are tried, on so many branches, and nodes of each that are looked at.
 _PLANS, _PILOTS, _LOOKED_AT = 8, 4, 4000
 # Short edges are good for nodes with several parents, and are taken where at most so many times as many nodes are ill.
@@ -44,6 +55,7 @@ class Stages:
         self.folder, self.work, self.edges = folder, folder / "work", edges
         self.settings, self.tell = settings, tell
         self.memory, self.threads = bytes_of(settings.memory), thread_count(0)
+        self._done: dict[str, dict[str, Any]] = {}
         self.laid = self._once("layout", self._layout)
 
     def planned(self, how: Placing) -> dict[str, Any]:
@@ -56,10 +68,23 @@ class Stages:
 
     def _once(self, name: str, stage: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What a stage has found out; it is done where it has not been."""
-        path = self.work / f"{name}.json"
-        if not path.is_file():
-            write_json(path, stage())
-        return read_json(path)
+        if name not in self._done:
+            kept = self._kept(name)
+            if kept is None:
+                found = stage()
+                kept = found | {"files": {file: sha256_of(self.folder / file) for file in _FILES[name]}}
+                write_json(self.work / f"{name}.json", kept)
+            self._done[name] = kept
+        return self._done[name]
+
+    def _kept(self, name: str) -> dict[str, Any] | None:
+        """What an earlier run has found out; None where it is missing, or one of its files is not as it was."""
+        try:
+            kept = read_json(self.work / f"{name}.json")
+            sound = all(sha256_of(inside(self.folder, file)) == digest for file, digest in kept["files"].items())
+            return kept if sound else None
+        except (InputError, OSError, KeyError, AttributeError, TypeError):
+            return None
 
     def _layout(self) -> dict[str, Any]:
         """Read, repair, lay out and name all nodes."""
