@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -121,6 +122,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     command_starts()
+    _report_loose_names()
     try:
         arguments, config = _use_config(arguments)
         with plug_in_options(app, arguments, config):
@@ -149,6 +151,22 @@ def run(arguments: list[str]) -> int:
         # Workers may still be in compiled code, and the interpreter would wait for them.
         sys.stdout.flush()
         os._exit(_INTERRUPTED)
+
+
+class _Reports(logging.Handler):
+    """Says what the library logs on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+def _report_loose_names() -> None:
+    """Say on standard error which node is meant if a name on the command line is not exactly that of a node."""
+    log = logging.getLogger("treeball.names")
+    if not any(isinstance(handler, _Reports) for handler in log.handlers):
+        log.addHandler(_Reports())
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def _complain(sentence: str, code: int, listed: Sequence[str] = ()) -> int:

@@ -65,7 +65,10 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
     given = dict.fromkeys(name for pair in pairs for name in pair)
     by_label = described is None or not described.has_labels
     code = _known_codes(names, given, by_label=by_label)
+    if not by_label and described is not None:
+        pairs, code = _with_labels_for_ids(names, pairs, described, code)
     if described is not None:
+        given = dict.fromkeys([*given, *(name for pair in pairs for name in pair)])
         alone = [name for name in described if name not in given]
         known = _known_codes(names, alone, by_label=by_label)
         lost = next((name for name in alone if name not in known), None)
@@ -82,11 +85,7 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
     for child, parent in pairs:
         low, high = code[child], code.get(parent, added.get(_as_stored(parent, numeric), -1))
         if high < 0:
-            close = names.close_matches(str(parent))
-            hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ": add an edge for it"
-            if hierarchy.virtual_root is not None:
-                hint += f" (a new root is a child of {names[hierarchy.virtual_root]!r})"
-            raise InputError(f"the parent {parent!r} of {child!r} is neither in the model nor a new node{hint}")
+            high = code[parent] = _parent_by_loose_name(hierarchy, child, parent)
         if low < n:
             parents = hierarchy.parents_of(low)
             if high not in parents:
@@ -114,6 +113,38 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
         np.concatenate([edit.origin, np.full(len(added), -1)]),
         np.concatenate([edit.loose, np.ones(len(added), np.bool_)]),
     )
+
+
+def _parent_by_loose_name(hierarchy: Hierarchy, child: Hashable, parent: Hashable) -> int:
+    """The old node that a parent means loosely, such as by the last step of its path; InputError without one."""
+    names = hierarchy.names
+    if names.meant(parent).codes:
+        return names.find(parent)
+    close = names.close_matches(str(parent))
+    hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ": add an edge for it"
+    if hierarchy.virtual_root is not None:
+        hint += f" (a new root is a child of {names[hierarchy.virtual_root]!r})"
+    raise InputError(f"the parent {parent!r} of {child!r} is neither in the model nor a new node{hint}")
+
+
+def _with_labels_for_ids(
+    names: Names, pairs: Pairs, described: Names, code: dict[Hashable, int]
+) -> tuple[Pairs, dict[Hashable, int]]:
+    """The pairs with ids for labels, and the codes of old nodes that are named by their labels.
+
+    A node that has no label among the new ones, and no id in the model, may be named by the label of one that has:
+    first of a new node, then of an old one.
+    """
+    labelled = described.labels_by_name(described)
+    unknown = [name for name in described if name not in code and str(name) not in labelled]
+    ids: dict[Hashable, Hashable] = {}
+    for name, found in described.candidates(unknown).items():
+        if len(found) > 1:
+            raise InputError(described.several_nodes(name, found))
+        ids[name] = described[found[0]]
+    rest = [name for name in unknown if name not in ids]
+    codes = _known_codes(names, rest, by_label=True)
+    return [(ids.get(child, child), ids.get(parent, parent)) for child, parent in pairs], code | codes
 
 
 def _known_codes(names: Names, given: Iterable[Hashable], *, by_label: bool) -> dict[Hashable, int]:
@@ -148,7 +179,7 @@ def _shown(names: Names, code: int, given: Hashable) -> str:
 def remove_nodes(edit: Edit, nodes: Iterable[Hashable]) -> Edit:
     """Remove nodes and all that hangs below them and nowhere else."""
     hierarchy = edit.hierarchy
-    waiting = [hierarchy.names.find(name) for name in nodes]
+    waiting = [hierarchy.names.find_exactly(name) for name in nodes]
     if hierarchy.root in waiting:
         raise InputError(
             f"{hierarchy.names[hierarchy.root]!r} is the root and cannot be removed: nothing would be left"
@@ -187,7 +218,7 @@ def remove_nodes(edit: Edit, nodes: Iterable[Hashable]) -> Edit:
 def rename_nodes(edit: Edit, names: Mapping[Hashable, Hashable]) -> Edit:
     """Give nodes other names; two may swap theirs. What was named is what changes: an id, or else the label."""
     hierarchy = edit.hierarchy
-    codes = [hierarchy.names.find(name) for name in names]
+    codes = [hierarchy.names.find_exactly(name) for name in names]
     changed, labels = list(hierarchy.names), list(hierarchy.labels)
     numeric = _are_numbers(hierarchy)
     for old, code, name in zip(names, codes, names.values(), strict=True):
@@ -225,7 +256,7 @@ def reparent_nodes(edit: Edit, parents: Mapping[Hashable, Hashable]) -> Edit:
     child, parent = (np.array(one) for one in hierarchy.edges())
     tops = []
     for name, target in parents.items():
-        node, above = hierarchy.names.find(name), hierarchy.names.find(target)
+        node, above = hierarchy.names.find_exactly(name), hierarchy.names.find_exactly(target)
         if node == hierarchy.root:
             raise InputError(f"{name!r} is the root and cannot hang below {target!r}")
         first, last = hierarchy.parent_ptr[node], hierarchy.parent_ptr[node + 1]

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+PATH_MARKS = (" > ", "/", ":")
+"""What separates the steps of a path."""
 LEAST_LIKENESS = 0.6
 _POOL = 16_384  # names that are compared letter by letter; some milliseconds
 # How many different letters of a question are counted, and how many are kept of all questions: each takes time and a
@@ -36,7 +38,7 @@ class CloseNames:
     def __init__(self, names: pa.Array) -> None:
         lower = pc.utf8_lower(names)
         self._whole = _Letters(names if lower.equals(names) else lower)  # no second copy where there is no capital
-        self._paths, last = _last_steps(self._whole.text)
+        self._paths, last = last_steps(self._whole.text)
         self._last = _Letters(last)
 
     def nearest(self, text: str, most: int) -> list[int]:
@@ -187,11 +189,11 @@ def _largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return np.concatenate([larger, np.flatnonzero(values == least)[: most - larger.size]])
 
 
-def _last_steps(text: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
+def last_steps(text: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
     """Which texts are paths, and of each what stands behind its last " > ", "/" or ":"."""
     offsets, data = _offsets_and_bytes(text)
     begins, ends = offsets[:-1].astype(np.int64), offsets[1:]
-    for step in (b" > ", b"/", b":"):
+    for step in (mark.encode() for mark in PATH_MARKS):
         places = _occurrences(data, step)
         row = np.searchsorted(offsets, places, "right") - 1
         behind = places + len(step)

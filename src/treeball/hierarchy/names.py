@@ -16,6 +16,7 @@ from ._ids import BRIEF, Ids, is_broken
 from .close_names import CloseNames
 from .labels import Labels
 from .lookup_keys import LookupKeys, clean_labels, clean_synonyms, other_obo_spelling
+from .loose_names import LooseNames, Meant, log_loosely
 
 __all__ = ["Names"]
 
@@ -118,8 +119,31 @@ class Names(Ids):
         code = -1 if found else self._find(other_obo_spelling(name))
         return found if code < 0 else [code]
 
+    def meant(self, name: Hashable) -> Meant:
+        """The nodes that `name` may mean: those of :meth:`look_up`, else those that it leads to loosely.
+
+        A text leads to a node loosely if it is its id, label or synonym but for the case, or the last steps of its
+        path: "dog food" for "Pets > Dog Food".
+        """
+        codes = self.look_up(name)
+        if codes or not isinstance(name, str) or is_broken(name):
+            return Meant(codes)
+        return self._loose.find(name)
+
     def find(self, name: Hashable) -> int:
-        """Code of the node that `name` means, see :meth:`look_up`; InputError when it is none, or one of several."""
+        """Code of the node that `name` means, see :meth:`meant`; InputError when it is none, or one of several.
+
+        A node that was found loosely is logged.
+        """
+        meant = self.meant(name)
+        if len(meant.codes) == 1:
+            if meant.loosely:
+                log_loosely(name, self.shown(meant.codes[0]), meant)
+            return meant.codes[0]
+        raise InputError(self.several_nodes(name, meant.codes) if meant.codes else self._no_such_node(name))
+
+    def find_exactly(self, name: Hashable) -> int:
+        """Code of the node that `name` means letter by letter, see :meth:`look_up`; for changes of that node."""
         codes = self.look_up(name)
         if len(codes) == 1:
             return codes[0]
@@ -127,7 +151,7 @@ class Names(Ids):
 
     def listed(self, text: str) -> list[str]:
         """Names between commas, unless the whole text means a node, commas and all."""
-        if "," not in text or self.look_up(text):
+        if "," not in text or self.meant(text).codes:
             return [text]
         return [part.strip() for part in text.split(",") if part.strip()]
 
@@ -138,7 +162,10 @@ class Names(Ids):
         missing = np.flatnonzero(codes < 0).tolist()
         meant = self.candidates(wanted[place] for place in missing)
         for place in missing:
-            found = meant.get(wanted[place]) or self.look_up(wanted[place])
+            found = meant.get(wanted[place])
+            if not found:
+                loosely = self.meant(wanted[place])
+                found = [self.find(wanted[place])] if len(loosely.codes) == 1 else loosely.codes
             if not found:
                 lost = sum(wanted[other] not in meant for other in missing)
                 more = f" ({lost - 1:,} more are missing)" if lost > 1 else ""
@@ -214,6 +241,11 @@ class Names(Ids):
             if code >= 0 and self.labels[code] == text[:cut]:
                 return [code]
         return []
+
+    @cached_property
+    def _loose(self) -> LooseNames:
+        ids = [(self.as_text(), None)] if self.kind == "str" else []
+        return LooseNames([*ids, *((keys.texts, keys.codes) for keys in self.other_keys)])
 
     @cached_property
     def other_keys(self) -> tuple[LookupKeys, ...]:

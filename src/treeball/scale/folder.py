@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ..engine.cpu import flat_tree
 from ..errors import InputError
+from ..hierarchy.loose_names import LooseNames, Meant, log_loosely
 from ..types import Floats, Ints, Mask
 from .layout import BLOCK, FORMAT, GROUP, MANIFEST, damaged, read_json
 from .names import NameIndex, hashes_of, matches
@@ -24,6 +25,7 @@ from .trunk import Shape
 __all__ = ["ModelFolder", "refuse_folder"]
 
 _OPEN_FILES = 64
+_LOOSE_NODES, _CANDIDATES = 5_000_000, 5
 
 
 def _is_half(name: str) -> bool:
@@ -210,18 +212,42 @@ class ModelFolder:
         return self._index.places
 
     def find(self, name: str) -> int:
-        """The place of a node; InputError where there is none of that name."""
-        return self.find_all([name])[0]
+        """The place of a node by its name, or by what leads to it loosely as in `Names.meant`.
+
+        InputError where a name leads to no node or to several. Loose names are known in folders of up to 5 million
+        nodes: the names of all nodes are read for them.
+        """
+        place = int(self.places_of([name])[0])
+        return place if place >= 0 else self._find_loosely(name)
 
     def find_all(self, names: list[str]) -> list[int]:
-        """Places of many nodes; InputError where there is none of a name."""
+        """Places of many nodes by their exact names; InputError where there is none of a name."""
         places: list[int] = self.places_of(names).tolist()
         if -1 in places:
-            raise InputError(
-                f"there is no node {names[places.index(-1)]!r} in {str(self.path)!r}; names are taken exactly as they "
-                "are in the edges"
-            )
+            raise self._no_node(names[places.index(-1)])
         return places
+
+    def _no_node(self, name: str) -> InputError:
+        return InputError(f"there is no node {name!r} in {str(self.path)!r}; give its name as it is in the edges")
+
+    def _find_loosely(self, name: str) -> int:
+        meant = Meant([]) if len(self) > _LOOSE_NODES or _is_half(name) else self._loose.find(name)
+        codes = np.array(meant.codes, np.int64)
+        codes = codes[~self.is_removed(codes)]
+        if codes.size == 1:
+            log_loosely(name, self.names(codes)[0], meant)
+            return int(codes[0])
+        if codes.size:
+            some = ", ".join(self.names(codes[:_CANDIDATES])) + (", ..." if codes.size > _CANDIDATES else "")
+            raise InputError(
+                f"{name!r} may be any of {codes.size:,} nodes of {str(self.path)!r}: {some}; give all of it"
+            )
+        raise self._no_node(name)
+
+    @cached_property
+    def _loose(self) -> LooseNames:
+        groups = [self._read(group, "node").cast(pa.string()) for group in range(self.group_shard.size)]
+        return LooseNames([(pa.concat_arrays(groups), None)])
 
     def places_of(self, names: list[str]) -> Ints:
         """Places of names, int64 (m,), -1 where there is none; each row group is read once."""

@@ -190,9 +190,9 @@ class _Service:
             return error
 
     def _known(self, given: Any) -> Any:
-        """The name of the node that an id, a label or a synonym means; InputError when it may be any of several."""
+        """The name of the node that a text means, see `Names.meant`; InputError when it may be any of several."""
         names = self.embedding.names
-        codes = names.look_up(given)
+        codes = names.meant(given).codes
         if not codes:
             raise _UnknownNode(given)
         if len(codes) > 1:
