@@ -110,7 +110,7 @@ def insert(
         remove, rename, reparent = (_with_lines_of_files(texts, names) for texts in (remove, rename, reparent))
         with WorkProgress() as work:
             work.begin(f"reading {edges}")
-            found = None if edges is None else read_new_edges(edges, more, reading)
+            found = None if edges is None else read_new_edges(edges, more, reading, names)
         if found is not None and found.report is not None:
             say_lines(found.report.summary_of_edges())
         if name is not None and near is not None:

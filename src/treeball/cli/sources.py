@@ -18,6 +18,7 @@ from ..io.readers.settings import DirectionChoice, Format, ReadSettings  # noqa:
 
 if TYPE_CHECKING:
     from ..hierarchy import Hierarchy
+    from ..hierarchy.names import Names
     from ..hierarchy.repairs import Repair
     from ..io.readers.edges import NewEdges
 
@@ -58,11 +59,13 @@ def read_hierarchies(
     )
 
 
-def read_new_edges(source: str, more: Sequence[str], reading: ReadingOptions) -> NewEdges:
-    """Edges to add to a model, of one file or several."""
+def read_new_edges(source: str, more: Sequence[str], reading: ReadingOptions, known: Names) -> NewEdges:
+    """Edges to add to a model whose nodes are ``known``, of one file or several."""
     from ..io.readers.edges import read_edges
 
-    return with_repairs(lambda: read_edges(together(source, more), reading), _repairs_of, reading, (source, *more))
+    return with_repairs(
+        lambda: read_edges(together(source, more), reading, known), _repairs_of, reading, (source, *more)
+    )
 
 
 def refuse_repairs_of_models(reading: ReadingOptions) -> None:

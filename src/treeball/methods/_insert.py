@@ -163,7 +163,7 @@ def insert(
     if reparent:
         edit = reparent_nodes(edit, reparent)
     if edges is not None:
-        new = read_edges(edges, reading)
+        new = read_edges(edges, reading, embedding.names)
         _require_same_naming(embedding, new)
         edit = add_edges(edit, new.pairs, new.described)
     if edges is None and not (rename or given or reparent):

@@ -146,6 +146,11 @@ class ReadSettings:
         return frozenset()
 
     @property
+    def keeps_ids(self) -> bool:
+        """Whether nodes of a table keep their ids although its parents are named by labels."""
+        return False
+
+    @property
     def separator_text(self) -> str | None:
         """The separator itself, or None when the content decides."""
         if self.separator == "auto":

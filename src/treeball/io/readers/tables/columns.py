@@ -270,6 +270,8 @@ def with_name_column(
     roles: Roles, settings: ReadSettings, header: Sequence[str] | None, width: int, label: str
 ) -> Roles:
     """``roles`` with the label column the user named, when there is one."""
+    if settings.keeps_ids:
+        roles = replace(roles, alternative=None)
     if not settings.name_column:
         return roles
     name = locate(settings.name_column, header, width, label)
