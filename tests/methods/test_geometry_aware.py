@@ -109,8 +109,8 @@ def test_sufficiency_of_a_sample():
     whole, part = sufficiency(vectors, BALANCED), sufficiency(vectors, BALANCED, sample=10)
     assert (whole.nodes.size, part.nodes.size, part.inner) == (31, 10, 31)
     assert set(part.nodes) <= set(whole.nodes)
-    assert "of 10 sampled inner nodes lack capacity" in str(part)
-    assert "of 31 inner nodes lack capacity" in str(whole)
+    assert "of 10 sampled inner nodes have more children than the lower bound" in str(part)
+    assert "of 31 inner nodes have more children than the lower bound" in str(whole)
 
 
 def nearer_sibling(vectors, hierarchy, child, parent):
@@ -162,7 +162,7 @@ def test_crowded_children_predict_capacity_illness_where_the_papers_rule_does_no
     ("rule", "found"),
     [
         ("children", "of 155 children have a sibling nearer than their parent"),
-        ("paper", "of 31 inner nodes lack capacity"),
+        ("paper", "of 31 inner nodes have more children than the lower bound"),
     ],
 )
 def test_dilation_happens_where_capacity_lacks_and_is_logged(rule, found):

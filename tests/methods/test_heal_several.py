@@ -200,7 +200,7 @@ def test_the_command_heals_and_certifies(tmp_path, monkeypatch, capsys, trained)
         assert run([command, "well.parquet"]) == 0
         shown = capsys.readouterr().out
         assert sentence in shown
-    assert "no node lacks any" in shown
+    assert "no node lacks capacity, as no pair is capacity-ill" in shown
     assert "lacking" not in shown
 
 

@@ -22,6 +22,7 @@ from tests.scale.test_borders import hopeless, ill_pairs, tall_edges
 from treeball.cli.main import run
 from treeball.engine.cpu import counting
 from treeball.errors import InputError
+from treeball.hierarchy._update_limits import UpdateLimits
 from treeball.limits import TIE
 from treeball.scale import border_stage, fit, other_places, patch, second_parents, shard
 from treeball.scale.engines import Workers
@@ -240,7 +241,7 @@ def test_ranks_do_not_count_parents_that_were_removed(tmp_path, capsys):
         return above(parent[node]) if node in gone else node
 
     kept = [(child, above(up)) for child, up in edges if child not in gone]
-    update_folder(ModelFolder(model), (write(kept, tmp_path / "next"),), MEMORY)
+    update_folder(ModelFolder(model), (write(kept, tmp_path / "next"),), MEMORY, limits=UpdateLimits().forced())
     folder = ModelFolder(model)
     there = np.setdiff1d(np.arange(len(folder)), folder.removed)
     vectors, expected = folder.vectors(np.arange(len(folder))), []
@@ -274,15 +275,22 @@ def test_a_node_that_was_removed_and_came_again_elsewhere_stays_there(model, tmp
 def test_what_is_gone_is_told_once_and_new_roots_are_told(model, tmp_path, capsys):
     leaves = sorted(set(PARENT) - set(PARENT.values()))[:200]
     fewer = [edge for edge in EDGES if edge[0] not in leaves[:120]]
-    first = update_folder(ModelFolder(model), (write(fewer, tmp_path / "fewer"),), MEMORY)
+    first = update_folder(
+        ModelFolder(model),
+        (write(fewer, tmp_path / "fewer"),),
+        MEMORY,
+        limits=UpdateLimits(allow_new_roots=True, max_removed=0.4),
+    )
     assert first.changes.removed.size == 120
-    again = update_folder(ModelFolder(model), (f"{tmp_path}/fewer/*.parquet",), MEMORY)
+    again = update_folder(
+        ModelFolder(model), (f"{tmp_path}/fewer/*.parquet",), MEMORY, limits=UpdateLimits(allow_new_roots=True)
+    )
     assert again.changes.removed.size == 0
     fewest = [edge for edge in EDGES if edge[0] not in leaves[:180]]
     # More than half of all there ever were, but a third of those that were left.
     pattern = write([*fewest, ("a root", None), ("n5", "above n5")], tmp_path / "fewest")
     capsys.readouterr()
-    assert run(["update", str(model), pattern, "--json"]) == 0
+    assert run(["update", str(model), pattern, "--json", "--allow-new-roots", "--max-removed", "0.34"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["removed"] == 60
     assert json.loads(said.out)["new_roots_left_out"] == ["a root", "above n5"]
@@ -392,7 +400,7 @@ def test_who_hung_below_a_removed_node_hangs_below_the_next_above(forest, tmp_pa
     edges, original = forest
     model = shutil.copytree(original, tmp_path / "model")
     kept = [edge for edge in edges if "b" not in edge] + [("c", "a")]
-    update_folder(ModelFolder(model), (write(kept, tmp_path / "next"),), MEMORY)
+    update_folder(ModelFolder(model), (write(kept, tmp_path / "next"),), MEMORY, limits=UpdateLimits().forced())
     assert answer(capsys, model, "parents", "c")["parents"] == ["a"]
     assert answer(capsys, model, "ancestors", "d")["ancestors"] == ["c", "a", "r"]
     assert answer(capsys, model, "children", "a")["children"] == ["c"]

@@ -485,7 +485,7 @@ def crowded(dim=3):
     ("rule", "measure", "found"),
     [
         ("children", crowding, "59 of 59 children have a sibling nearer than their parent"),
-        ("paper", sufficiency, "1 of 1 inner nodes lack capacity"),
+        ("paper", sufficiency, "1 of 1 inner nodes have more children than the lower bound"),
     ],
 )
 def test_dilation_follows_algorithm_1(rule, measure, found):

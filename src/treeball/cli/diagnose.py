@@ -117,9 +117,8 @@ def _print_capacity(found: Diagnosis) -> None:
     if found.sufficiency is None or not found.capacity:
         return
     header = ("children", "nodes", "have", "at least", "enough", "insufficient", "short", "ill pairs")
-    title = (
-        f"Radius the children have, that of the upper bound (at least) and of the lower (enough): {found.sufficiency}"
-    )
+    title = "Radius the children have, that of the upper bound (at least) and of the lower (enough): "
+    title += found.capacity_verdict or ""
     print_line()
     print_rows(header, capacity_cells(found.capacity, found.sufficiency), title)
 

@@ -118,7 +118,7 @@ def _model_rows(embedding: Embedding) -> list[tuple[str, str]]:
     if certificate is not None:
         rows.append(("certificate", certificate.sentence()))
     rows += [(f"epoch {entry.epoch}", entry.text) for entry in made.log]
-    return rows + _capacity_rows(embedding, certificate is not None) + _shape_rows(embedding.hierarchy)
+    return rows + _capacity_rows(embedding) + _shape_rows(embedding.hierarchy)
 
 
 def _dilations_text(dilations: Dilations) -> str:
@@ -135,11 +135,8 @@ def _precision_text(lost: dict[str, Any]) -> str:
     return text + (f"rounded, {count(held, 'node')} held at radius {at:g}" if held else "rounded")
 
 
-def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str]]:
-    """Which inner nodes have more children than the lower bound allows within their k-th nearest node.
-
-    The bound is enough for a node, and not what it needs: where no pair is ill, nothing is lacking.
-    """
+def _capacity_rows(embedding: Embedding) -> list[tuple[str, str]]:
+    """The verdict on local capacity; nodes beyond the lower bound unless no pair is capacity-ill."""
     from ..geometry.capacity import radius_needed_lower
     from ..methods.sufficiency import sufficiency
     from ..workers import available_cores
@@ -148,16 +145,16 @@ def _capacity_rows(embedding: Embedding, certified: bool) -> list[tuple[str, str
     # are drawn to scale, how near a child is says nothing of room.
     if not embedding.space.is_hyperbolic or embedding.precise is not None or embedding.keeps_distances:
         return []
-    ball = embedding.ball()
-    found = sufficiency(ball, embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
-    if certified:
-        beyond, looked_at = int(found.lacking.sum()), count(found.nodes.size, "inner node")
-        return [("local capacity", f"no node lacks any; {beyond:,} of {looked_at} have more children than the bound")]
-    rows = [("local capacity", str(found))]
+    found = sufficiency(embedding.ball(), embedding.hierarchy, sample=_CAPACITY_NODES, threads=available_cores())
+    scores = embedding.provenance.scores or {}
+    ill = scores["illness"]["capacity"] if scores.get("illness") else None
+    rows = [("local capacity", found.verdict(ill, not scores.get("sampled")))]
+    if ill == 0:
+        return rows
     order = sorted(range(found.nodes.size), key=lambda i: -int(found.children[i]))
     for i in [i for i in order if found.lacking[i]][:_CAPACITY_LISTED]:
         name = embedding.names.shown(int(found.nodes[i]))
         needed = radius_needed_lower(found.children[i], embedding.dim)
-        text = f"{name}: {found.children[i]:,} children within {found.radius[i]:.2f}, need {needed:.2f}"
-        rows.append(("  lacking", text))
+        text = f"{name}: {found.children[i]:,} children within {found.radius[i]:.2f}, enough are {needed:.2f}"
+        rows.append(("  beyond the bound", text))
     return rows

@@ -38,6 +38,7 @@ from ..hierarchy import Hierarchy
 from ..limits import BALL_RADIUS, LEAF_RADIUS, PLACED_RADIUS, margin_from_radius
 from ..nearest import search_tree
 from ..types import Floats, Ints
+from ..words import count
 from ..workers import in_parts, thread_count
 from .distances import run_to_scale
 from .registry import Method
@@ -90,6 +91,7 @@ class Construction:
     ill_share : share of the nodes looked at that are ill
     looked_at : how many nodes that is: all, or a sample
     tried : how many plans were tried
+    further_edges : edges of a DAG to other parents than the primary ones, to which the construction gives no place
     """
 
     vectors: Floats
@@ -97,6 +99,7 @@ class Construction:
     ill_share: float
     looked_at: int
     tried: int
+    further_edges: int = 0
 
     @property
     def note(self) -> str:
@@ -104,6 +107,12 @@ class Construction:
         plan = self.plan
         found = f"{self.ill_share:.2%}" if self.ill_share else "none"
         found += f" of {self.looked_at:,} nodes looked at ill"
+        if self.further_edges:
+            share = f"{1.0 - self.ill_share:.2%} of" if self.ill_share else "all"
+            found = (
+                f"{share} {self.looked_at:,} nodes looked at have a parent as their nearest node; the construction "
+                f"gives no place near the {count(self.further_edges, 'further parent')}, so these pairs may be ill"
+            )
         return (
             f"constructed with edges up to {plan.longest:.3g} long, each at least {plan.growth:.4g} times the one "
             f"above it, within radius {plan.budget:.4g}: {found} (plans tried: {self.tried})"
@@ -111,7 +120,8 @@ class Construction:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the vectors, for a model's provenance."""
-        return {**asdict(self.plan), "ill_share": self.ill_share, "looked_at": self.looked_at, "tried": self.tried}
+        return {**asdict(self.plan), "ill_share": self.ill_share, "looked_at": self.looked_at, "tried": self.tried,
+                "further_edges": self.further_edges}  # fmt: skip
 
 
 class Scaffold:
@@ -303,7 +313,7 @@ def construct(hierarchy: Hierarchy, dim: int, *, seed: int = 0, threads: int = 0
         if ill <= (GOOD_ENOUGH if large else 0.0):
             break
     assert best is not None
-    return replace(best, tried=tried)
+    return replace(best, tried=tried, further_edges=hierarchy.n_edges - (hierarchy.n_nodes - 1))
 
 
 def run_construct(run: Run) -> Iterator[Epochs]:

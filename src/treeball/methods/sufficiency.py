@@ -18,6 +18,7 @@ from ..engine.cpu.kth_nearest import kth_nearest
 from ..engine.cpu.rank import to_blocks
 from ..geometry import capacity, poincare
 from ..hierarchy import Hierarchy
+from ..words import count
 from ..workers import in_parts, thread_count
 from .training_settings import DilationSettings
 
@@ -134,16 +135,37 @@ class Sufficiency:
 
     @property
     def share(self) -> float:
-        """Share of the inner nodes that lack capacity."""
+        """Share of the inner nodes that have more children than the lower bound."""
         return float(self.lacking.mean()) if self.nodes.size else 0.0
 
     def exceeds(self, share: float, dilating: bool) -> bool:
-        """Whether more than this share lacks capacity, dilating or not."""
+        """Whether more than this share has more children than the lower bound, dilating or not."""
         return self.share > share
 
     def __str__(self) -> str:
         sampled = "" if self.nodes.size == self.inner else "sampled "
-        return f"{int(self.lacking.sum()):,} of {self.nodes.size:,} {sampled}inner nodes lack capacity"
+        beyond = f"{int(self.lacking.sum()):,} of {self.nodes.size:,} {sampled}inner nodes"
+        return f"{beyond} have more children than the lower bound"
+
+    def verdict(self, ill: int | None, is_exact: bool = True) -> str:
+        """One sentence about local capacity, for all commands.
+
+        The lower bound promises room, and a node with more children may have room too. So a node lacks capacity only if
+        a pair is capacity-ill, that is, a sibling is at least as near to a child as the parent.
+
+        Parameters
+        ----------
+        ill
+            How many pairs are capacity-ill, None if they were not counted.
+        is_exact
+            Whether they were counted among all pairs, and not among those of a sample of the nodes.
+        """
+        if ill is None:
+            return f"{self}; whether one of them lacks capacity tells  treeball evaluate"
+        if ill:
+            return f"{count(ill, 'pair')} {'is' if ill == 1 else 'are'} capacity-ill; {self}"
+        ranked = "" if is_exact else " that was ranked"
+        return f"no node{ranked} lacks capacity, as no pair is capacity-ill; {self}, which is no fault"
 
 
 def sufficiency(

@@ -70,6 +70,13 @@ class Diagnosis:
         worst = f"; worst: {', '.join(one.shown(one.node) for one in self.worst_nodes[:3])}" if self.worst_nodes else ""
         return f"<Diagnosis of {self.model}: {ill:,} of {pairs:,} pairs ill{worst}>"
 
+    @property
+    def capacity_verdict(self) -> str | None:
+        """One sentence about local capacity, as other commands give it; None if it was not measured."""
+        if self.sufficiency is None:
+            return None
+        return self.sufficiency.verdict(self.evaluation.illness.counts()["capacity"], self.evaluation.ranking.is_exact)
+
     def to_dict(self) -> dict[str, Any]:
         """The object that ``treeball diagnose --json`` prints."""
         found = self.sufficiency
@@ -83,6 +90,7 @@ class Diagnosis:
             "by_subtree": [group.to_dict() for group in self.by_subtree],
             "by_offender": [group.to_dict() for group in self.by_offender],
             "capacity": {
+                "verdict": self.capacity_verdict,
                 "inner": None if found is None else found.inner,
                 "looked_at": None if found is None else int(found.nodes.size),
                 "lacking": None if found is None else int(found.lacking.sum()),

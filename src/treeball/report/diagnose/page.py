@@ -140,7 +140,7 @@ def _room(diagnosis: Diagnosis) -> dict[str, Any] | None:
         ("bad", "short of room", short),
     ]
     return {
-        "found": str(found),
+        "found": diagnosis.capacity_verdict,
         "short": f"{int(short.sum()):,}",
         "chart": trusted(charts.capacity_dots(found, dim)),
         "legend": [(look, words) for look, words, there in looks if there.any()],
