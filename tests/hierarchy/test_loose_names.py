@@ -88,8 +88,12 @@ def test_look_up_and_membership_stay_exact():
 
 def test_a_loose_name_is_logged_and_an_exact_one_is_not():
     messages: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: messages.append(record.getMessage())
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append(record.getMessage())
+
+    handler = Kept()
     log = logging.getLogger("treeball.names")
     level = log.level
     log.addHandler(handler)

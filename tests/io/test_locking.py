@@ -57,7 +57,7 @@ def without_system_locks(monkeypatch: pytest.MonkeyPatch) -> None:
     def flock(*_: object) -> None:
         raise OSError(errno.ENOTSUP, "not supported")
 
-    monkeypatch.setattr("fcntl.flock", flock)
+    monkeypatch.setattr("treeball.io.locking.fcntl.flock", flock)
 
 
 def files_of(folder: Path) -> list[str]:
