@@ -151,3 +151,10 @@ def test_a_parent_that_is_not_defined_is_refused_unless_new_roots_are_allowed(mo
     assert (model / "manifest.json").read_bytes() == before
     assert run(["update", str(model), f"{tmp_path}/next/*.parquet", "--allow-new-roots"]) == 0
     assert "1 new roots have no place in a model folder" in capsys.readouterr().err
+
+
+def test_rows_without_a_child_are_counted(model, tmp_path, capsys):
+    assert run(["update", str(model), write([*EDGES, (None, "n5"), (None, "n6")], tmp_path / "next"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert "warning: 2 rows without a child left out" in said.err
+    assert json.loads(said.out)["rows_without_child"] == 2

@@ -295,6 +295,8 @@ def update_folder(path: Path, edges: Edges, limits: UpdateLimits, dry_run: bool,
             f"warning: {changes.moved.size:,} nodes have other parents now and stay where they are; make a new folder "
             "with  treeball fit  to move them"
         )
+    if changes.without_child:
+        say(f"warning: {count(changes.without_child, 'row')} without a child left out")
     if changes.other_parents:
         say(f"{changes.other_parents:,} further parents of new nodes were left out")
     if changes.roots:

@@ -38,6 +38,7 @@ class Changes:
     roots : names of new nodes that have no parent, which have no place in a model folder
     moved : places of the nodes that have other parents now, int64
     other_parents : how many further parents new nodes have
+    without_child : how many rows name a parent and no child
     """
 
     levels: list[tuple[list[str], list[str]]]
@@ -47,6 +48,7 @@ class Changes:
     roots: list[str]
     moved: Ints
     other_parents: int
+    without_child: int
 
     @property
     def new(self) -> int:
@@ -159,12 +161,14 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
     above: list[str] = []
     alone: dict[str, None] = {}
     places: list[Ints] = [np.empty(0, np.int64)]
+    without_child = 0
     base = connect(memory, folder.path / "work" / "spill", 1)
     try:
         columns = _columns_along(folder, edges, base, seen, lookup)
         for piece in edges.edges(base, columns):
             child, parent = lookup.places(piece["child"]), lookup.places(piece["parent"])
             whole = ~(_is_null(piece["child"]) | _is_null(piece["parent"]))
+            without_child += int((_is_null(piece["child"]) & ~_is_null(piece["parent"])).sum())
             old = whole & (child >= 0) & (child != parent)
             seen.note(child[old], parent[old])
             # Rows without a parent, or with the node itself, name roots, some of which have no children.
@@ -182,7 +186,7 @@ def compare(folder: ModelFolder, edges: Edges, memory: int) -> Changes:
     levels, known, left_out = _levels(names, above, np.concatenate(places))
     placed = {name for level, _ in levels for name in level}
     roots = [name for name in alone if name not in placed]
-    return Changes(levels, known, absent, absent[~folder.is_removed(absent)], roots, moved, left_out)
+    return Changes(levels, known, absent, absent[~folder.is_removed(absent)], roots, moved, left_out, without_child)
 
 
 def _levels(

@@ -49,6 +49,7 @@ class FolderUpdate:
         return {
             "new": changes.new, "removed": int(changes.removed.size), "moved": int(changes.moved.size),
             "other_parents_left_out": changes.other_parents, "without_place": len(self.without_place),
+            "rows_without_child": changes.without_child,
             "first_moved": self.moved[:_SHOWN], "first_removed": self.removed[:_SHOWN],
             "moved_nodes": self.moved, "removed_nodes": self.removed, "new_roots_left_out": changes.roots,
         }  # fmt: skip
