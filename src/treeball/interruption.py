@@ -9,14 +9,30 @@ left, and is raised again until somebody has `answered` it.
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["answered", "interrupt", "is_interruption", "is_pending", "raises_interrupt", "take_ctrl_c"]
+__all__ = [
+    "INTERRUPTED",
+    "answered",
+    "ctrl_c_came",
+    "interrupt",
+    "is_interruption",
+    "is_pending",
+    "note_ctrl_c",
+    "on_hang_up",
+    "raises_interrupt",
+    "take_ctrl_c",
+]
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it: 128 and the number of the signal."""
 
 _LATER, _LOST = 0.005, 0.25  # seconds until it is raised after bookkeeping, and again where nobody answered
 _TENDER = ("llvmlite.binding", "numba.core.serialize")
@@ -39,6 +55,17 @@ def raises_interrupt(handler: Any) -> bool:
 def answered() -> None:
     """Ctrl-C has reached who ends the program, or who goes on because of it: it need not be raised again."""
     _reminder.forget()
+
+
+def note_ctrl_c() -> None:
+    """Ctrl-C has come to code that handles it without a KeyboardInterrupt."""
+    _reminder.has_come_once = True
+
+
+def ctrl_c_came() -> bool:
+    """Whether Ctrl-C has come since the last time that this was asked, however it was answered."""
+    came, _reminder.has_come_once = _reminder.has_come_once, False
+    return came
 
 
 def is_pending() -> bool:
@@ -69,15 +96,41 @@ def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
+def on_hang_up(request: Callable[[], object]) -> None:
+    """From now on SIGHUP calls `request`, which must be short.
+
+    A terminal that is closed sends the same signal: then the process gets SIGTERM, unless nohup asked to go on.
+    """
+    if not hasattr(signal, "SIGHUP"):
+        return
+    ends_with_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN and _has_terminal()
+
+    def hang_up(*_: object) -> None:
+        if ends_with_terminal and not _has_terminal():
+            signal.raise_signal(signal.SIGTERM)
+        else:
+            request()
+
+    signal.signal(signal.SIGHUP, hang_up)
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        return False
+    return True
+
+
 class _Reminder:
     """Sends the signal again after some time. A handler of signals may call it: it starts no thread, takes no lock."""
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[float | None] = queue.SimpleQueue()
-        self._has_come = self.is_wanted = False
+        self._has_come = self.is_wanted = self.has_come_once = False
 
     def come_in(self, seconds: float) -> None:
-        self.is_wanted = True
+        self.is_wanted = self.has_come_once = True
         self._calls.put(seconds)
 
     def forget(self) -> None:

@@ -18,5 +18,5 @@ def test_ctrl_c_before_it_waits_ends_it_as_later(capsys: pytest.CaptureFixture[s
         raise KeyboardInterrupt
 
     with LocalServer(_nothing) as server:
-        assert serve_until_ctrl_c(server, opening) == 0
+        assert serve_until_ctrl_c(server, opening) == 130
         assert capsys.readouterr().err == f"serving {server.address}  (Ctrl-C ends)\nstopped\n"

@@ -168,11 +168,3 @@ def test_a_process_that_hangs_is_killed(model, tmp_path, monkeypatch):
         assert service.wait_for(lambda: len(service.workers()) == 2)
     finally:
         service.end()
-
-
-@pytest.mark.slow
-def test_a_hang_up_replaces_the_processes_one_by_one(service):
-    before = set(service.workers())
-    service.process.send_signal(signal.SIGHUP)
-    assert service.wait_for(lambda: len(service.workers()) == 2 and not before & set(service.workers()))
-    assert fetch(service.port, "/health")[0] == 200

@@ -327,9 +327,7 @@ def _rows_of_update(done: FolderUpdate) -> list[tuple[str, str]]:
 @names_damage
 def serve_folder(path: Path, settings: ServeSettings) -> int:
     """Answer over HTTP, to this machine, until Ctrl-C."""
-    from ..scale.folder import ModelFolder
-    from ..scale.pages import Pages
-    from ..scale.serve import application
+    from ..scale.serve import FolderService
     from ..web.local import LocalServer
 
     for field in fields(settings):
@@ -343,6 +341,6 @@ def serve_folder(path: Path, settings: ServeSettings) -> int:
             )
     if settings.cors:
         raise InputError("a model folder is served to this machine alone: leave out --cors")
-    application_ = application(Pages(ModelFolder(path)), settings.max_k)
-    with LocalServer(application_, settings.port, what="the service") as server:
-        return serve_until_ctrl_c(server)
+    service = FolderService(path, settings.max_k)
+    with LocalServer(service, settings.port, what="the service") as server:
+        return serve_until_ctrl_c(server, reload=service.reload)

@@ -16,7 +16,7 @@ from cyclopts.config import Toml
 
 from .._version import __version__
 from ..errors import InputError, TreeballError
-from ..interruption import answered, is_interruption, is_pending, take_ctrl_c
+from ..interruption import INTERRUPTED, answered, ctrl_c_came, is_interruption, is_pending, take_ctrl_c
 from ..io.addresses import local_path
 from ..words import printable, say
 from .align import align
@@ -50,7 +50,6 @@ from .verify import verify
 from .view import view
 
 _DIMENSION = int | Literal["auto"] | None
-_INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
 
 
 def _convert(kind: Any, tokens: Sequence[Token]) -> Any:
@@ -121,6 +120,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
+    ctrl_c_came()  # what came before is no matter of this command
     command_starts()
     _report_loose_names()
     try:
@@ -128,7 +128,8 @@ def run(arguments: list[str]) -> int:
         with plug_in_options(app, arguments, config):
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        # Some commands keep what they have so far, and end as if they were complete.
+        return INTERRUPTED if ctrl_c_came() else code if isinstance(code, int) else 0
     except CycloptsError as error:
         return _complain(f"{error}  (treeball --help lists commands and options)", 2)
     except TreeballError as error:
@@ -147,10 +148,10 @@ def run(arguments: list[str]) -> int:
         if not (is_interruption(error) or is_pending()):
             raise
         answered()
-        _complain("interrupted", _INTERRUPTED)
+        _complain("interrupted", INTERRUPTED)
         # Workers may still be in compiled code, and the interpreter would wait for them.
         sys.stdout.flush()
-        os._exit(_INTERRUPTED)
+        os._exit(INTERRUPTED)
 
 
 class _Reports(logging.Handler):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ..interruption import INTERRUPTED
 from ..service.settings import ServeSettings
 from .console import say
 from .folder_answers import serve_folder
@@ -18,6 +19,8 @@ def serve(
     settings: Annotated[ServeSettings, Parameter(name="*")] = ServeSettings(),  # noqa: B008
 ) -> int:
     """Answer questions to a model over HTTP, with JSON, until Ctrl-C: neighbours, distances, relatives, vectors.
+
+    SIGHUP reads the model again without ending a connection.
 
     GET /openapi.json describes what can be asked, and / is the page of treeball view. A model folder answers fewer
     questions, one at a time: see docs/scale.md.
@@ -33,6 +36,6 @@ def serve(
         return serve_folder(model, settings)
     from ..service.run import serve as run
 
-    run(model, settings, say)
+    was_interrupted = run(model, settings, say)
     say("stopped")
-    return 0
+    return INTERRUPTED if was_interrupted else 0

@@ -8,26 +8,59 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from ..errors import InputError
+from ..errors import InputError, TreeballError
 from ..geometry import poincare
-from ..web.answers import html_response
-from .layout import without_files
+from ..web.answers import html_response, loaded_from
+from .folder import ModelFolder
+from .layout import MANIFEST, without_files
 from .nearest import nearest
 from .pages import Pages
 from .soundness import damage_named
 
-__all__ = ["application"]
+__all__ = ["FolderService", "application"]
 
 
-def application(pages: Pages, max_k: int = 1000) -> Starlette:
-    """What answers; a question is GET with the parameter ``node``, a refusal has one sentence."""
+class FolderService:
+    """The application over a model folder, which can be read again while requests are answered."""
+
+    def __init__(self, path: Path, max_k: int) -> None:
+        self._path = path
+        self._max_k = max_k
+        self._app = self._open()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; it keeps the model that it began with."""
+        await self._app(scope, receive, send)
+
+    def reload(self) -> str:
+        """Read the folder again; returns a sentence. What cannot be read leaves the old model."""
+        try:
+            self._app = self._open()
+        except (TreeballError, OSError) as error:
+            return f"{str(self._path)!r} was not loaded again, the old model stays: {error}"
+        return f"{str(self._path)!r} was loaded again"
+
+    def _open(self) -> Starlette:
+        folder = ModelFolder(self._path)
+        folder.names([0])
+        folder.vectors([0])  # whether shards can be read is known before anybody asks
+        return application(Pages(folder), self._max_k, loaded_from(self._path.absolute(), self._path / MANIFEST))
+
+
+def application(pages: Pages, max_k: int = 1000, loaded: dict[str, str] | None = None) -> Starlette:
+    """What answers; a question is GET with the parameter ``node``, a refusal has one sentence.
+
+    `loaded` is what `/info` says of where the model was loaded from.
+    """
     folder, one_at_a_time = pages.folder, threading.Lock()
 
     def asked(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
@@ -64,7 +97,8 @@ def application(pages: Pages, max_k: int = 1000) -> Starlette:
         return answer
 
     def info(_: Request) -> dict[str, Any]:
-        return {name: value for name, value in without_files(folder.manifest).items() if name != "added"}
+        shown = {name: value for name, value in without_files(folder.manifest).items() if name != "added"}
+        return shown | {"model": loaded}
 
     def distance(request: Request) -> dict[str, Any]:
         ends = {which: request.query_params.get(which) for which in ("a", "b")}

@@ -27,6 +27,7 @@ from ..workers import Throttle, available_cores
 from .asked import Asked, from_body, from_query
 from .errors import HANDLERS, json_response, too_late
 from .guard import Guard
+from .layouts import loaded_record
 from .openapi import describe
 from .question import DOUBT, ERROR, LABELS, Question
 from .resources import RESOURCES, Info
@@ -161,7 +162,7 @@ class _Service:
             for row, found in zip(part, records, strict=True):
                 labels = self.embedding.names.labels_by_name(question.named(row, found))
                 answers.append({**question.told(row), **found, **({LABELS: labels} if labels else {})})
-                size += max(len(value) if isinstance(value, list) else 1 for value in found.values())
+                size += max(map(_entries, found.values()))
             if size > self.settings.max_answer:
                 raise InputError(f"the answer has more than {self.settings.max_answer:,} entries: ask for less")
             if time.monotonic() > deadline:
@@ -228,7 +229,7 @@ class _Service:
         return json_response({"status": "ok"})
 
     async def info(self, request: Request) -> Response:
-        return json_response(Info.of(self.embedding, self.settings))
+        return json_response(Info.of(self.embedding, self.settings, loaded_record(self.page_file.parent)))
 
     async def openapi(self, request: Request) -> Response:
         return json_response(describe(self.table, self.embedding))
@@ -257,6 +258,13 @@ class _Service:
 async def _pieces(page: mmap.mmap) -> AsyncIterator[bytes]:
     for begin in range(0, len(page), _PIECE):
         yield page[begin : begin + _PIECE]
+
+
+def _entries(value: Any) -> int:
+    """Entries of a property of an answer."""
+    if isinstance(value, dict):
+        return sum(map(len, value.values()))
+    return len(value) if isinstance(value, list) else 1
 
 
 def _kind(question: Question, asked: Asked) -> tuple[str, ...]:

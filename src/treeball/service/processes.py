@@ -14,6 +14,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
@@ -23,6 +24,7 @@ from pathlib import Path
 import uvicorn
 
 from ..web import BoundedServer, Bounds
+from .layouts import CurrentModel
 
 __all__ = ["FAREWELL", "Place", "Work"]
 
@@ -32,27 +34,40 @@ _SPAWN = get_context("spawn")
 
 @dataclass(frozen=True)
 class Work:
-    """What each process does: serve an application at a socket; `folder` is removed if the watching process dies."""
+    """What each process does: serve an application at a socket.
 
-    config: uvicorn.Config
+    Attributes
+    ----------
+    config
+        How the application is served; it takes that, and what is awaited once in a second.
+    make
+        Makes the application.
+    bounds
+    folder
+        It is removed if the watching process dies.
+    """
+
+    config: Callable[[CurrentModel, Callable[[], Awaitable[None]]], uvicorn.Config]
+    make: Callable[[], CurrentModel]
     bounds: Bounds
     folder: Path
 
     def run(self, listening: socket.socket, life: Connection) -> None:
         """Serve until SIGTERM, or the end of the process that started this one; in a process of its own."""
         _end_with_parent(self.folder)
-        self.config.configure_logging()
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the process that watches answers it
+        app = self.make()
         if os.name == "posix":
             os.set_blocking(life.fileno(), False)  # whoever watches may be stopped for hours
 
         async def tell() -> None:
             with contextlib.suppress(OSError):  # nobody listens
                 life.send_bytes(b".")
+            await app.refresh()
 
-        self.config.callback_notify = tell
-        self.config.timeout_notify = 0  # at every look of uvicorn's, which is once in a second
         with contextlib.suppress(KeyboardInterrupt):
-            BoundedServer(self.config, self.bounds).run([listening])
+            BoundedServer(self.config(app, tell), self.bounds).run([listening])
 
 
 def _end_with_parent(folder: Path) -> None:

@@ -24,6 +24,14 @@ class _Health(Closed):
     status: Literal["ok"]
 
 
+class _Loaded(Closed):
+    """What a model was loaded from, and when."""
+
+    file: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    loaded: Annotated[str, Field(description="In UTC, as 2026-01-31T12:00:00+00:00.")]
+
+
 class Info(Closed):
     """What is served: the size of the model, its scores, and the limits on requests."""
 
@@ -35,11 +43,12 @@ class Info(Closed):
     method: str | None
     scores: dict[str, Any] | None
     version: str
+    model: _Loaded | None
     limits: dict[str, int | float]
 
     @classmethod
-    def of(cls, embedding: Embedding, settings: ServeSettings) -> Self:
-        """The facts of a model and how it is served."""
+    def of(cls, embedding: Embedding, settings: ServeSettings, loaded: dict[str, str] | None) -> Self:
+        """The facts of a model, how it is served, and what it was loaded from, if that is known."""
         made = embedding.provenance
         return cls(
             nodes=len(embedding),
@@ -50,6 +59,7 @@ class Info(Closed):
             method=made.method,
             scores=None if made.scores is None else dict(made.scores),
             version=__version__,
+            model=None if loaded is None else _Loaded(**loaded),
             limits=settings.limits(),
         )
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
-from ..interruption import answered
-from ..io.model_file import load
+from ..interruption import answered, on_hang_up
 from ..web import BoundedServer, Bounds, address_of, bounded_config, listen, log_settings
 from .descriptors import within_descriptors
 from .folder import temporary_folder
+from .layouts import CurrentModel, Layouts
 from .mapped import open_mapped, write_mapped
 from .processes import Work
 from .settings import ServeSettings
@@ -27,6 +30,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+    from uvicorn import Config
 
     from ..embedding import Embedding
 
@@ -35,40 +39,85 @@ __all__ = ["mapped_app", "prepare", "serve"]
 _PATIENCE = 120.0  # seconds that a process may take to start
 
 
-def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> None:
-    """Serve a model until Ctrl-C, SIGTERM or, with one process, SIGHUP; `say` tells when it is ready."""
+def serve(model: Path, settings: ServeSettings, say: Callable[[str], None]) -> bool:
+    """Serve a model until Ctrl-C or SIGTERM; `say` tells when it is ready. SIGHUP reads the model file again.
+
+    Returns whether it was Ctrl-C that ended it.
+    """
     settings = within_descriptors(settings)
-    embedding = load(model)
-    nodes = len(embedding)
     listening = listen(settings.port, settings.host)
-    # A signal to end is treated as Ctrl-C, so that what was laid out is removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # which nohup asks for
-        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+    was_interrupted = False
     with listening, temporary_folder() as folder:
-        prepare(embedding, settings, folder)
-        del embedding  # from here on the mapped one answers
-
-        def tell() -> None:
-            say(f"serving {nodes:,} nodes at {address_of(listening, settings.host)}  (Ctrl-C ends)")
-            say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
-
-        config = bounded_config(
-            partial(mapped_app, folder, settings, model.stem),
-            factory=True,
-            workers=settings.workers,
-            log_config=log_settings(),
-            timeout_graceful_shutdown=3,
-        )
-        bounds = Bounds(settings.timeout, settings.max_connections)
+        layouts = Layouts(model, folder, partial(prepare, settings=settings))
+        was_told_to_end = _note_sigterm()
+        on_hang_up(layouts.request)
         try:
-            if settings.workers == 1:
-                BoundedServer(config, bounds, tell).run([listening])
-            else:
-                work = Work(config, bounds, folder)
-                Watch(work, listening, settings.workers, _PATIENCE, say).run(tell)
+            nodes = layouts.make_first()
+
+            def tell() -> None:
+                say(f"serving {nodes:,} nodes at {address_of(listening, settings.host)}  (Ctrl-C ends)")
+                say("limits: " + ", ".join(f"{limit} {value:,}" for limit, value in settings.limits().items()))
+
+            _serve(layouts, settings, listening, say, tell)
         except KeyboardInterrupt:  # uvicorn has ended cleanly, and only then passes it on
             answered()
+            was_interrupted = not was_told_to_end
+        finally:
+            layouts.end()
+    return was_interrupted
+
+
+def _note_sigterm() -> list[int]:
+    """From now on SIGTERM ends as Ctrl-C does, so that the layouts are removed; it is noted in the list."""
+    noted: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    return noted
+
+
+def _serve(
+    layouts: Layouts,
+    settings: ServeSettings,
+    listening: socket.socket,
+    say: Callable[[str], None],
+    tell: Callable[[], None],
+) -> None:
+    """Serve with one process, which is this one, or with several, which this one watches."""
+    make = partial(CurrentModel, layouts.folder, mapped_app, settings, layouts.model.stem)
+    bounds = Bounds(settings.timeout, settings.max_connections)
+    if settings.workers > 1:
+        work = Work(partial(_config, settings), make, bounds, layouts.folder)
+        watch = Watch(work, listening, settings.workers, say, layouts)
+        watch.run(tell, _PATIENCE)
+        if signal.SIGINT in watch.signals:
+            raise KeyboardInterrupt
+        return
+    app = make()
+
+    async def look() -> None:
+        said = layouts.look()
+        if said:
+            with suppress(OSError):  # nobody reads what is said
+                say(said)
+        await app.refresh()
+
+    BoundedServer(_config(settings, app, look), bounds, tell).run([listening])
+
+
+def _config(settings: ServeSettings, app: CurrentModel, look: Callable[[], Awaitable[None]]) -> Config:
+    """How an application is served; `look` is awaited once in a second."""
+    return bounded_config(
+        app,
+        workers=settings.workers,
+        log_config=log_settings(),
+        timeout_graceful_shutdown=3,
+        callback_notify=look,
+        timeout_notify=0,
+    )
 
 
 def prepare(embedding: Embedding, settings: ServeSettings, folder: Path) -> None:

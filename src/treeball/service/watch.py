@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 
 from ..errors import TreeballError
+from .layouts import Layouts
 from .processes import FAREWELL, Place, Work
 
 __all__ = ["Watch"]
@@ -20,8 +21,7 @@ _SETTLED = 60.0  # seconds after which a death is no consequence of the one befo
 _MOST_STARTS = 5  # that fail in a row
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
 
-_HANG_UP = getattr(signal, "SIGHUP", None)
-_NOTED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+_NOTED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)]
 
 
 class Watch:
@@ -33,24 +33,29 @@ class Watch:
         What they do, and where.
     count
         How many there are.
-    patience
-        Seconds that one may take until it is ready.
     say
         Takes a sentence about what happened to a process.
+    layouts
+        Looked at several times in a second, for a model that is to be loaded again.
     """
 
     def __init__(
-        self, work: Work, listening: socket.socket, count: int, patience: float, say: Callable[[str], None]
+        self, work: Work, listening: socket.socket, count: int, say: Callable[[str], None], layouts: Layouts
     ) -> None:
         self.work = work
         self.listening = listening
         self.places = [Place() for _ in range(count)]
-        self.patience = patience
+        self.layouts = layouts
+        self.patience = 0.0
         self._say = say
         self.signals: list[int] = []
 
-    def run(self, tell: Callable[[], None]) -> None:
-        """Serve until a signal; `tell` is called when all are ready. TreeballError when one cannot be started."""
+    def run(self, tell: Callable[[], None], patience: float) -> None:
+        """Serve until a signal; `tell` is called when all are ready. TreeballError when one cannot be started.
+
+        One may take `patience` seconds until it is ready.
+        """
+        self.patience = patience
         with _noting(self.signals):
             try:
                 for place in self.places:
@@ -84,9 +89,9 @@ class Watch:
         while not self._is_to_end():
             for place in self.places:
                 self._look_at(place)
-            if _HANG_UP in self.signals:
-                self.signals[:] = [number for number in self.signals if number != _HANG_UP]
-                self._replace_all()
+            said = self.layouts.look()
+            if said:
+                self.say(said)
             wait([place.process.sentinel for place in self.places if place.process], _LOOK)
 
     def _look_at(self, place: Place) -> None:
@@ -116,30 +121,13 @@ class Watch:
             )
         return 0.0 if place.deaths == 1 else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (place.deaths - 2))
 
-    def _replace_all(self) -> None:
-        """Replace one process after the other; an old one goes when the new one is ready."""
-        for i, old in enumerate(self.places):
-            new = Place()
-            new.start(self.work, self.listening)
-            try:
-                if not self._wait_until_ready([new]):
-                    return
-            except TreeballError:
-                self.say("a new process could not start: the old ones stay")
-                return
-            else:
-                self.places[i], new = new, old
-                new.terminate()
-            finally:
-                new.clear(FAREWELL)
-
     def say(self, sentence: str) -> None:
         """Tell it to whoever reads; that nobody does is no reason to end."""
         with contextlib.suppress(OSError):
             self._say(sentence)
 
     def _is_to_end(self) -> bool:
-        return any(number != _HANG_UP for number in self.signals)
+        return bool(self.signals)
 
 
 @contextlib.contextmanager

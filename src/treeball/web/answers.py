@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-__all__ = ["SAFE_HEADERS", "html_response", "with_safe_headers"]
+__all__ = ["SAFE_HEADERS", "html_response", "loaded_from", "with_safe_headers"]
 
 _SAFE = [
     (b"x-content-type-options", b"nosniff"),
@@ -32,3 +36,10 @@ def with_safe_headers(send: Send) -> Send:
 def html_response(page: bytes, status: int = 200) -> Response:
     """A page that itself says what it may load; only that no other page may hold it cannot be said in it."""
     return Response(page, status, media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'none'"})
+
+
+def loaded_from(model: Path, file: Path) -> dict[str, str]:
+    """What a service says of a model that it loads now: the model's name, the hash of a file of it, the time in UTC."""
+    with open(file, "rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return {"file": model.name, "sha256": digest, "loaded": datetime.now(UTC).isoformat(timespec="seconds")}

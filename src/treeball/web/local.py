@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -45,9 +46,10 @@ class LocalServer:
         while not self._server.started and self._thread.is_alive():
             time.sleep(0.002)  # one that is stopped before it has started would leave its port open
 
-    def wait(self) -> None:
-        """Wait until it is stopped, or for Ctrl-C."""
+    def wait(self, look: Callable[[], None] = lambda: None) -> None:
+        """Wait until it is stopped, or for Ctrl-C; `look` is called twice in a second."""
         while self._thread.is_alive():
+            look()
             self._thread.join(0.5)  # without a limit, Windows would not let Ctrl-C through
 
     def stop(self) -> None:
