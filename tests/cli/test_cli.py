@@ -370,7 +370,7 @@ def stopped_by_ctrl_c(arguments):
     wait_for(Path("m.parquet.checkpoint"), process)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=120)
-    assert process.returncode == 1
+    assert process.returncode == 130
     return said
 
 

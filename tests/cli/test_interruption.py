@@ -10,6 +10,7 @@ import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import treeball
 from treeball import Hierarchy
 from treeball.cli.main import run
+from treeball.methods.progress import HealingProgress
 
 pty = pytest.importorskip("pty")
 
@@ -142,3 +144,25 @@ def test_an_interruption_while_the_program_still_loads_is_one_sentence(start: st
     code = _INTERRUPTED_WHILE_LOADING + start.format(module=module, name=name)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "treeball: interrupted\n")
+
+
+def test_a_healing_that_ctrl_c_ends_is_saved_and_exits_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = treeball.fit("example:mammals", method="poincare", dim=3, epochs=20, seed=0, heal=False)
+    model.save(tmp_path / "model.parquet")
+    after_round = HealingProgress.__call__
+
+    def interrupted(self: HealingProgress, *arguments: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return after_round(self, *arguments)
+
+    monkeypatch.setattr(HealingProgress, "__call__", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run(["heal", str(tmp_path / "model.parquet"), "-o", str(tmp_path / "healed.parquet")]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "stopping at the end of this round" in capsys.readouterr().err
+    assert len(treeball.load(tmp_path / "healed.parquet")) == len(model)
+    assert run(["info", str(tmp_path / "healed.parquet")]) == 0  # the next command is another

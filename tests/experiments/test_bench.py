@@ -525,7 +525,7 @@ def test_the_command_that_was_stopped_says_how_to_go_on(catalog, capsys, monkeyp
         return whole(self, job)
 
     monkeypatch.setattr(Bencher, "run", interrupted)
-    assert run(["bench", catalog, *QUICK, "-o", "folder"]) == 1
+    assert run(["bench", catalog, *QUICK, "-o", "folder"]) == 130
     said = capsys.readouterr()
     assert "stopped, 1 run missing" in said.err
     assert "the same command goes on" in said.err

@@ -289,7 +289,7 @@ def test_fit_live_serves_while_it_trains_and_ctrl_c_still_works(tmp_path):
         _, error = process.communicate(timeout=120)
     finally:
         process.kill()
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "Traceback" not in error
     assert "saved m.parquet; go on with --resume" in error
     assert last["phase"] == "stopped"

@@ -74,7 +74,7 @@ def test_the_command_stopped_by_the_user_still_writes_tables(tmp_path, monkeypat
 
     monkeypatch.setattr(runner, "run_job", interrupted)
     arguments = ["synthetic", "--no-figures", "--methods", "poincare", "lorentz", "--seeds", "5", "--epochs", "3"]
-    assert command(*arguments, "--out", tmp_path) == 1
+    assert command(*arguments, "--out", tmp_path) == 130
     said = capsys.readouterr()
     assert "the same command goes on" in said.err
     assert "synthetic-156.md" in said.out
@@ -102,7 +102,7 @@ def test_sigterm_leaves_tables_and_a_checkpoint(tmp_path, deaf):
     time.sleep(0.2)
     process.terminate()
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1, err
+    assert process.returncode == 130, err
     assert "the same command goes on from there" in err
     assert "statistics.md" in out
     assert len(list((tmp_path / "runs").glob("*.checkpoint.parquet"))) == 1

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ..errors import MissingExtraError
 from ..experiments.bench_settings import DIMS, METHODS, SEEDS, CommonSettings, HoldOut
+from ..interruption import INTERRUPTED
 from ..types import Objective
 from ..words import count
 from .console import print_json, print_line, print_rows, say, say_what_was_read
@@ -95,7 +96,7 @@ def bench(
     if result.missing:
         runs = count(result.missing, "run")
         say(f"stopped, {runs} missing; what is finished is kept in {output}, and the same command goes on from there")
-        return 1
+        return INTERRUPTED
     return 0
 
 

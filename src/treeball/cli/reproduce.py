@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..errors import InputError
-from ..interruption import answered
+from ..interruption import INTERRUPTED, answered
 from ..limits import PUBLISHED_RADIUS
 from ..methods.progress import TrainingProgress
 from ..reproduce.recipes import RADII
@@ -124,7 +124,7 @@ def reproduce(
         print_line(str(path))
     if stopped:
         say(f"stopped; what there is is kept in {out}, and the same command goes on from there")
-        return 1
+        return INTERRUPTED
     if docs is not None:
         say(f"put into {docs}: {', '.join(write_page(docs, out))}")
     return 0

@@ -9,7 +9,7 @@ import time
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..interruption import raises_interrupt
+from ..interruption import note_ctrl_c, raises_interrupt
 from ..words import count, printable, say
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class StopOnInterrupt:
 
     def _request(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
+        note_ctrl_c()
         signal.signal(signal.SIGINT, self._previous)
         say(f"stopping at the end of this {self.under_way} (Ctrl-C again to quit at once)")
 

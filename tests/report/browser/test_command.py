@@ -171,4 +171,4 @@ def test_serves_until_ctrl_c(model: Path) -> None:
             assert process.communicate(timeout=20)[1] == "stopped\n"
         finally:
             process.kill()
-    assert process.returncode == 0
+    assert process.returncode == 130
