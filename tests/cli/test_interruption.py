@@ -166,3 +166,25 @@ def test_a_healing_that_ctrl_c_ends_is_saved_and_exits_with_130(
     assert "stopping at the end of this round" in capsys.readouterr().err
     assert len(treeball.load(tmp_path / "healed.parquet")) == len(model)
     assert run(["info", str(tmp_path / "healed.parquet")]) == 0  # the next command is another
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT for one process")
+def test_ctrl_c_while_names_of_a_partitioned_model_are_written(tmp_path: Path) -> None:
+    """DuckDB calls back into Python there, and makes another error of what is raised in it."""
+    write(tmp_path / "edges.csv", tree_of(6_000))
+    code = """
+import os, signal, sys
+from treeball.scale import naming
+seen = naming._first_seen
+def interrupted(*arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+    return seen(*arguments)
+naming._first_seen = interrupted
+from treeball.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main(["fit", "*.csv", "-o", "model", "--dim", "5"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "treeball: interrupted"
+    assert "names could not be written" not in done.stderr

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, Token, convert
 from cyclopts.config import Toml
@@ -128,30 +128,40 @@ def run(arguments: list[str]) -> int:
         with plug_in_options(app, arguments, config):
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
-        # Some commands keep what they have so far, and end as if they were complete.
-        return INTERRUPTED if ctrl_c_came() else code if isinstance(code, int) else 0
-    except CycloptsError as error:
-        return _complain(f"{error}  (treeball --help lists commands and options)", 2)
-    except TreeballError as error:
-        sentence, *listed = str(error).splitlines() or [""]
-        return _complain(sentence, error.exit_code, listed)
-    except MemoryError:
-        return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
-    except BrokenPipeError:
-        # The reader of our output went away (as `head` does); nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        return _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 1)
     except (KeyboardInterrupt, Exception) as error:
-        # A library that is interrupted while it is imported may fail in another way.
-        if not (is_interruption(error) or is_pending()):
-            raise
-        answered()
-        _complain("interrupted", INTERRUPTED)
-        # Workers may still be in compiled code, and the interpreter would wait for them.
-        sys.stdout.flush()
-        os._exit(INTERRUPTED)
+        # A library that is interrupted, while it is imported or in what it calls back, may fail in another way.
+        if is_interruption(error) or is_pending():
+            _end_interrupted()
+        return _code_of(error)
+    # Some commands keep what they have so far, and end as if they were complete.
+    return INTERRUPTED if ctrl_c_came() else code if isinstance(code, int) else 0
+
+
+def _end_interrupted() -> NoReturn:
+    """Say that Ctrl-C came, and end at once."""
+    answered()
+    _complain("interrupted", INTERRUPTED)
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)  # workers may be in compiled code, and the interpreter would wait for them
+
+
+def _code_of(error: BaseException) -> int:
+    """Say what was wrong in one sentence; returns the exit code. What nobody foresaw is raised again."""
+    match error:
+        case CycloptsError():
+            return _complain(f"{error}  (treeball --help lists commands and options)", 2)
+        case TreeballError():
+            sentence, *listed = str(error).splitlines() or [""]
+            return _complain(sentence, error.exit_code, listed)
+        case MemoryError():
+            return _complain("out of memory: use a smaller --dim, fewer --negatives or a machine with more memory", 1)
+        case BrokenPipeError():
+            # The reader of our output went away (as `head` does); nothing is left to say to it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        case OSError():
+            return _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 1)
+    raise error
 
 
 class _Reports(logging.Handler):
