@@ -84,6 +84,7 @@ class _Service:
         self.settings = settings
         self.title = title
         self.page_file = page
+        self.loaded = loaded_record(page.parent)
         self.page_map: mmap.mmap | None = None
         self.table = questions(embedding, settings)
         self.pool = ThreadPoolExecutor(available_cores())
@@ -229,7 +230,7 @@ class _Service:
         return json_response({"status": "ok"})
 
     async def info(self, request: Request) -> Response:
-        return json_response(Info.of(self.embedding, self.settings, loaded_record(self.page_file.parent)))
+        return json_response(Info.of(self.embedding, self.settings, self.loaded))
 
     async def openapi(self, request: Request) -> Response:
         return json_response(describe(self.table, self.embedding))
