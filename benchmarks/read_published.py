@@ -98,7 +98,7 @@ def outcome(source: Path | bytes, wanted: Expected) -> tuple[str, tuple[set[Any]
     report = hierarchy.report
     assert report is not None
     nodes, edges = content_of_hierarchy(hierarchy)
-    cut, implied = report.repairs.get("cycle edges", 0), told_as_implied(report.summary())
+    cut, implied = report.repair_counts.get("cycle edges", 0), told_as_implied(report.summary())
     missing, more = wanted.edges - edges, edges - wanted.edges
     if not wanted.edges:
         verdict = "DIFFERENT: a flat list was not refused"

@@ -8,8 +8,8 @@ import pytest
 
 import treeball
 from treeball import InputError
+from treeball.addresses import as_path, local_path
 from treeball.cli.main import run
-from treeball.io.addresses import as_path, local_path
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_a_training_that_stops_giving_numbers_leaves_the_construction(tmp_path, 
 
     monkeypatch.setattr(trained_branch, fails.split()[-1], no_numbers)
     pattern = write(random_edges(900, several=0.25), tmp_path / "edges")
-    told = []
+    told: list[str] = []
     found = fit_folder((pattern,), tmp_path / "auto", settings_of("auto"), told.append)
     assert calls
     assert found["method"] == "construct"

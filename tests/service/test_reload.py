@@ -17,6 +17,7 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def wait_until(condition) -> bool:
     return True
 
 
-def info(port: int) -> dict:
+def info(port: int) -> Any:
     return json.loads(fetch(port, "/info")[1])
 
 
@@ -245,6 +246,5 @@ def test_a_service_ends_with_its_terminal(workers, tmp_path):
         os.execv(sys.executable, command)
     assert wait_until(lambda: log.exists() and "limits" in log.read_text())
     os.close(terminal)
-    ended: list[int] = []
-    assert wait_until(lambda: ended or ended.extend(one for one in os.waitpid(number, os.WNOHANG) if one) or ended)
+    assert wait_until(lambda: os.waitpid(number, os.WNOHANG)[0] == number)
     assert log.read_text().splitlines()[-1] == "stopped"

@@ -50,7 +50,7 @@ def compare(
     json
         Print one JSON object, which lists everything.
     """
-    from ..io.addresses import local_path
+    from ..addresses import local_path
     from ..io.model_file import is_model, load
     from ..io.readers import read
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ..addresses import local_path
 from ..errors import InputError
-from ..io.addresses import local_path
 from ..methods.fit_settings import FitSettings
 from ..report.watch import WatchSettings
 from ..words import count

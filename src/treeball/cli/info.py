@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ..addresses import local_path
 from ..errors import InputError
-from ..io.addresses import local_path
 from ..words import count
 from .console import print_json, print_table, recorded_score_rows
 from .folder_answers import info_folder

@@ -15,9 +15,9 @@ from cyclopts import App, CycloptsError, Parameter, Token, convert
 from cyclopts.config import Toml
 
 from .._version import __version__
+from ..addresses import local_path
 from ..errors import InputError, TreeballError
 from ..interruption import INTERRUPTED, answered, ctrl_c_came, is_interruption, is_pending, take_ctrl_c
-from ..io.addresses import local_path
 from ..words import printable, say
 from .align import align
 from .ask import ask

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar  # noqa: F401  # L
 
 from cyclopts import Parameter
 
+from ..addresses import as_path
 from ..errors import FaultsError, InputError
-from ..io.addresses import as_path
 
 # The types of all fields are looked up in this module, also those of the fields that ReadSettings declares.
 from ..io.readers.settings import DirectionChoice, Format, ReadSettings  # noqa: F401

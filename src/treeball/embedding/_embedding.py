@@ -367,14 +367,14 @@ class Embedding(Questions):
         another program has changed the file since this one loaded it, InputError says so and the file stays, unless
         `overwrite` is true.
         """
-        from ..io.addresses import as_path
+        from ..addresses import as_path
         from ..io.model_file import save
 
         return save(self, as_path(path), overwrite=overwrite)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Export:
         """Write the vectors for other tools; see :func:`treeball.io.vectors.export`."""
-        from ..io.addresses import as_path
+        from ..addresses import as_path
         from ..io.vectors import export
 
         return export(self, as_path(path), **options)

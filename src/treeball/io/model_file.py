@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..addresses import as_path
 from ..embedding import Embedding, Provenance
 from ..embedding._precise import loss_of_rounding
 from ..engine.cpu.term_search import packed, unpacked
@@ -31,7 +32,6 @@ from ..hierarchy import Hierarchy
 from ..hierarchy.names import Names
 from ..words import json_value
 from ..workers import apart
-from .addresses import as_path
 from .atomic import atomic_write, require_file_name
 from .locking import writer_lock
 from .memory import memory_budget, require_room

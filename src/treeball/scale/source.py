@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..addresses import local_path
 from ..errors import InputError, MissingExtraError
-from ..io.addresses import local_path
 from ..io.readers.settings import ReadSettings
 from .columns import Columns, Input, columns_of, ending, unreadable
 

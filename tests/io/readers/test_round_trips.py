@@ -87,7 +87,7 @@ def test_columns_that_are_named_do_not_make_a_table_of_others() -> None:
     content = b"rank,sort,thing,inside\n4,1,owl,n6\n1,,n4,earth\n9,1,xi,n6\n"
     report = read(content, columns=("thing", "inside"), header="yes").report
     assert report is not None
-    assert set(report.repairs) == {"roots joined"}
+    assert set(report.repair_counts) == {"roots joined"}
 
 
 def test_a_separator_that_may_be_another_is_said() -> None:

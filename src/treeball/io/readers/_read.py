@@ -12,10 +12,10 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
+from ...addresses import local_path
 from ...errors import InputError, TreeballError
 from ...hierarchy import Hierarchy
 from ...hierarchy.read_report import short
-from ..addresses import local_path
 from ..memory import memory_budget, require_room
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet

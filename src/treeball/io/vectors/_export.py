@@ -8,13 +8,13 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ...addresses import as_path
 from ...embedding import Embedding
 from ...errors import InputError
 from ...geometry import polar
 from ...geometry.coordinates import space_for, to_kind, to_space
 from ...geometry.search_vectors import search_vectors
 from ...types import DType, ExportCoordinates, Kind, VectorFormat
-from ..addresses import as_path
 from ..atomic import require_writable
 from ..together import write_together
 from .flat_search import CandidateRecall, FlatSearch, candidate_recall, flat_search

@@ -162,9 +162,9 @@ def verdict(written: Written) -> tuple[str, str]:
         return "doubted", ""
     if fault and written.steps_unmarked and any("occurs in many lines as well" in note for note in report.notes):
         return "doubted", ""
-    unexpected = set(report.repairs) - {"roots joined"}
+    unexpected = set(report.repair_counts) - {"roots joined"}
     if not fault and unexpected:
-        fault = f"repairs that were not needed: {dict(report.repairs)}"
+        fault = f"repairs that were not needed: {dict(report.repair_counts)}"
     return ("wrong", f"{fault}\n    report: {report}") if fault else ("equal", "")
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from ..errors import InputError
+from .errors import InputError
 
 __all__ = ["as_path", "local_path"]
 
