@@ -16,7 +16,7 @@ from tests.io.readers import helpers
 from tests.io.readers.helpers import ANIMALS, edges_of, setting_help
 from treeball.errors import InputError
 from treeball.io.readers import ReadSettings, read
-from treeball.io.readers._read import _TEXT_FORMATS
+from treeball.io.readers.recognition import TEXT_FORMATS
 from treeball.io.readers.settings import Format
 
 EDGES = helpers.delimited(ANIMALS)
@@ -118,7 +118,7 @@ def test_sniffing(trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_formats_can_be_forced() -> None:
-    assert set(_TEXT_FORMATS) | {"auto", "parquet", "directory"} == set(get_args(Format))
+    assert set(TEXT_FORMATS) | {"auto", "parquet", "directory"} == set(get_args(Format))
     assert edges_of(read(b"dog mammal\ncat mammal\n", separator="space")) == {("dog", "mammal"), ("cat", "mammal")}
     assert edges_of(read(b"a~r\nb~r\n", separator="~")) == {("a", "r"), ("b", "r")}
     assert edges_of(read(b"r => a\nr => b\n", separator=" => ")) == {("r => a", "r"), ("r => b", "r")}

@@ -117,7 +117,7 @@ def test_a_known_document_is_refused_by_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", [*SEEN, *RECORDS])
 def test_no_document_becomes_a_hierarchy_as_json_or_yaml(name: str) -> None:
     value = SEEN[name][0] if name in SEEN else RECORDS[name]
-    for data in (json.dumps(value).encode(),):
+    for data in (json.dumps(value).encode(), as_yaml(value)):
         with pytest.raises(InputError) as caught:
             read(data)
         assert caught.value.__cause__ is None
@@ -188,7 +188,7 @@ NESTED: dict[str, Any] = {
 @pytest.mark.parametrize("name", NESTED)
 def test_the_shapes_of_hierarchies_stay_readable(name: str) -> None:
     value = NESTED[name]
-    for data in (json.dumps(value).encode(), value):
+    for data in (json.dumps(value).encode(), as_yaml(value), value):
         hierarchy = read(data, strict=True)
         assert edges_of(hierarchy) == ANIMALS
         assert hierarchy.report is not None

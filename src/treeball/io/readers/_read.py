@@ -20,6 +20,7 @@ from ..memory import memory_budget, require_room
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
 from .hints import setting
+from .recognition import TEXT_FORMATS, recognised
 from .relation import Relation
 from .repair import to_hierarchy
 from .sample import Sample
@@ -29,24 +30,6 @@ from .tables.dialect import refuse_width
 
 _EXAMPLES = {"mammals": "mammals.tsv"}
 
-_TEXT_FORMATS = {
-    "taxdump": "taxdump",
-    "wordnet": "wordnet",
-    "obo": "obo",
-    "obographs": "obographs",
-    "rdf": "rdf",
-    "owl": "owl",
-    "json": "json_tree",
-    "nexus": "nexus",
-    "newick": "newick_tree",
-    "levels": "levels",
-    "table": "parent_table",
-    "edges": "edge_list",
-    "yaml": "yaml_tree",
-    "outline": "outline",
-    "breadcrumbs": "breadcrumbs",
-}
-"""Format -> module of `formats` with sniff() and read(); of equally confident formats the first wins."""
 _FOLDER_FORMATS: dict[str, tuple[Any, str]] = {
     "wordnet": (wordnet, "data.noun or data.verb"),
     "taxdump": (taxdump, "nodes.dmp"),
@@ -257,7 +240,7 @@ def _refuse_unused(source: Source, format: str, settings: ReadSettings) -> None:
 
 
 def _format_of(source: Source, settings: ReadSettings) -> str:
-    """Module that reads ``source``: as asked for, else the one most confident of the content."""
+    """Module that reads ``source``: as asked for, else the one that the content tells."""
     if source.is_container:
         if settings.format not in ("auto", "parquet", "levels"):
             raise InputError(f"{source.label} is Parquet or Arrow, not {settings.format}: leave the format out")
@@ -268,23 +251,17 @@ def _format_of(source: Source, settings: ReadSettings) -> str:
     if settings.format in ("auto", "newick"):
         refuse_foreign(sample, source.label)
     if settings.format != "auto":
-        return _TEXT_FORMATS[settings.format]
+        return TEXT_FORMATS[settings.format]
     if len(settings.columns) == 1:
-        return _TEXT_FORMATS["breadcrumbs"]
-    best, confidence = "", 0.0
-    for module in _TEXT_FORMATS.values():
-        sure = import_module(f"{__package__}.formats.{module}").sniff(sample, settings)
-        if sure > confidence:
-            best, confidence = module, sure
-        if confidence >= 1.0:
-            break
-    if confidence < 0.1:
+        return TEXT_FORMATS["breadcrumbs"]
+    row = recognised(sample, settings)
+    if row is None:
         refuse_width(sample, source.label)
         raise InputError(
             f"{source.label} has one column: each line needs a child and its parent, separated by tab or comma (or "
             f"indentation, or paths such as A > B); name the format with {setting('format')} if it is another"
         )
-    return best
+    return row.module
 
 
 def _spoken(module: str) -> str:

@@ -95,6 +95,29 @@ def unquoted(text: str) -> str:
     return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
 
 
+class UnfinishedError(InputError):
+    """The text ends before the tree does."""
+
+
+def accepts(text: str, whole: bool) -> bool:
+    """Whether ``text`` is one tree after the other, or begins like that where it is not the whole."""
+    if not whole:
+        text = text[: max(text.rfind(mark) for mark in ",);") + 1]
+    found = False
+    for start, end in statements(text):
+        part = text[start:end]
+        if not part.strip(" \t\r\n;"):
+            continue
+        try:
+            parse_tree(part, "")
+        except UnfinishedError:
+            return not whole and end == len(text)
+        except InputError:
+            return False
+        found = True
+    return found
+
+
 def parse_tree(text: str, label: str) -> Tree:
     """The tree of one statement; ``label`` is how messages call the input."""
     tree, path = Tree(), list[int]()
@@ -143,7 +166,7 @@ def parse_tree(text: str, label: str) -> Tree:
             tree.quoted[node] = quote is not None
     tree.ended = False
     if path:
-        raise _wrong(label, f"{_parentheses(len(path))} not closed")
+        raise UnfinishedError(str(_wrong(label, f"{_parentheses(len(path))} not closed")))
     return tree
 
 

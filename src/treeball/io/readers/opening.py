@@ -11,6 +11,7 @@ _BLANKS = re.compile(r"\s*+")
 _ROOT = re.compile(r"<([A-Za-z_][\w:.\-]*+)(?=[\s>])")
 _XML = (("<?", "?>"), ("<!--", "-->"))
 _CODE = (("//", "\n"), ("#", "\n"), ("/*", "*/"))
+_OBO = (("!", "\n"),)
 _DOCTYPE = "<!doctype"
 _IN_BRACKETS = re.compile(r"""\]|"[^"]*+"|'[^']*+'|<!--""")
 
@@ -23,6 +24,11 @@ def after_xml_comments(text: str, position: int = 0) -> int:
 def after_code_comments(text: str) -> int:
     """Where the first word begins after comments as programs have them: of a line, or in ``/* */``."""
     return _after(text, 0, _CODE)
+
+
+def after_obo_comments(text: str) -> int:
+    """Where the first tag or stanza begins after comments of OBO."""
+    return _after(text, 0, _OBO)
 
 
 def root_element(text: str) -> str:

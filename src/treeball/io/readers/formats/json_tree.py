@@ -18,21 +18,35 @@ from ..tables.records import are_records, relation_of_records
 
 _OPENING = re.compile(r"^\s*(?:\{\s*(?:\"|\}|$)|\[\s*(?:[\"\[{\]]|-?\d|true|false|null|$))")
 
-_MOST_TRIED = 1 << 18
+_MOST_TRIED = 1 << 18  # characters
+_LONGEST_WORD = 30  # characters of a number or a constant that may be cut
 _DECODER = json.JSONDecoder(object_pairs_hook=mapping_of, parse_int=Number, parse_float=Number, parse_constant=Number)
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """Certain when the text opens as JSON does."""
+    """Certain when the parser accepts the beginning of the text."""
     if not _OPENING.match(sample.text):
         return 0.0
-    if sample.whole and len(sample.text) <= _MOST_TRIED:
-        try:
-            _loads(sample.text)
-        except (ValueError, RecursionError):
-            # Broken, but what else begins like an object?
-            return 0.95 if _is_lines(sample.lines) else (0.85 if sample.text.lstrip().startswith("{") else 0.5)
+    whole = sample.whole and len(sample.text) <= _MOST_TRIED
+    text = sample.text[:_MOST_TRIED]
+    try:
+        _loads(text)
+    except RecursionError:
+        return 1.0
+    except json.JSONDecodeError as error:
+        if not whole and _is_cut_off(error, len(text)):
+            return 1.0
+        if _is_lines(sample.lines):
+            return 1.0 if error.msg == "Extra data" else 0.95
+        # Broken, but what else begins like an object, or like a list of objects?
+        opening = "".join(text.lstrip()[:100].split())
+        return 0.95 if opening.startswith('[{"') else 0.85 if opening.startswith("{") else 0.5
     return 1.0
+
+
+def _is_cut_off(error: json.JSONDecodeError, length: int) -> bool:
+    """Whether the parser only misses what comes after the first ``length`` characters."""
+    return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
 def read(source: Source, settings: ReadSettings) -> Relation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ....errors import InputError
-from ..newick_text import Tree, end_of_comment, parse_tree, statements
+from ..newick_text import Tree, accepts, end_of_comment, parse_tree, statements
 from ..phylogeny import Trees, relation_of_trees
 from ..relation import Relation
 from ..sample import Sample
@@ -14,17 +14,25 @@ from ..source import Source
 from . import nexus
 
 _BLANK = re.compile(r"\s*+")
+_MOST_TRIED = 1 << 16  # characters
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """High for text that opens with a parenthesis and has commas inside of it, however well it is closed and ended."""
+    """High for text that opens with a parenthesis; nearly certain if the parser accepts its beginning."""
     if not _opens_with_a_parenthesis(sample.text):
         return 0.0
     balanced = sample.text.count("(") == sample.text.count(")")
     ended = sample.text.rstrip().endswith(";")
+    broken_off = _looks_broken_off(sample, ended)
+    whole = sample.whole and len(sample.text) <= _MOST_TRIED
+    # One name in parentheses and one behind it may also be a row of two columns: then only the semicolon tells.
+    if (ended or broken_off or not whole) and accepts(sample.text[:_MOST_TRIED], whole):
+        return 0.99
+    if ended and broken_off:
+        return 0.97  # a fault in a tree, whatever its quoted names hold
     if sample.whole and balanced and ended:
         return 0.95
-    if _looks_broken_off(sample, ended):
+    if broken_off:
         return 0.9
     if not sample.whole:
         return 0.8

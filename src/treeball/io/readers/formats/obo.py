@@ -14,12 +14,14 @@ from ....errors import InputError
 from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ...memory import watched
+from ..opening import after_obo_comments
 from ..relation import Relation
 from ..sample import Sample, split_lines
 from ..settings import ReadSettings
 from ..source import Source
 from ..terms import Terms, is_part_of, kinds_of, record_skipped
 
+_FIRST = re.compile(r"\[[A-Za-z]\w*\]|[A-Za-z][\w\-]*[ \t]*:")
 _STANZA = re.compile(r"(?m)^\[(?:Term|Typedef|Instance)\]\s*$")
 _ID_LINE = re.compile(r"(?m)^id:[ \t]*\S")
 _HEADING = re.compile(r"\[([A-Za-z]\w*)\]\s*(?:!.*)?")
@@ -34,9 +36,12 @@ _RELATIONS = frozenset(["union_of", "equivalent_to", "disjoint_from"])
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """Certain by its version line or its stanzas."""
-    if sample.text.startswith("format-version:"):
+    """Certain by its version line; nearly so if it opens with a tag or a stanza, and has stanzas further down."""
+    start = after_obo_comments(sample.text)
+    if sample.text.startswith("format-version:", start):
         return 1.0
+    if not _FIRST.match(sample.text, start):
+        return 0.0
     return 0.95 if _STANZA.search(sample.text) and _ID_LINE.search(sample.text) else 0.0
 
 

@@ -26,6 +26,7 @@ _DIRECTIVE = re.compile(r"(?i)(?:@prefix|@base|PREFIX|BASE)\s+(?:[\w.\-]*:\s*)?<
 _DIRECTIVE_LATER = re.compile(r"(?mi)^[ \t]*(?:@prefix|@base|PREFIX|BASE)[ \t]+(?:[\w.\-]*:\s*)?<[^>\s]*>")
 _STATEMENT = re.compile(r"(?:<[^<>\s]*>|_:\S+)\s+(?:a|<[^<>\s]*>)\s")
 _FULL_STATEMENT = re.compile(r"<[a-z][\w+.\-]*+:[^<>\s]*>\s+(?:a|<[a-z][\w+.\-]*+:[^<>\s]*>)\s")
+_JSON = re.compile(r"\s*+(?:\{|\[\s*+[\[{])")
 _JSON_LD = re.compile(r'"@(?:context|graph)"\s*:|"@id"\s*:\s*"(?:https?|urn):')
 _FORMATS = {"json-ld": "JSON_LD", "xml": "RDF_XML", "turtle": "TRIG", "nt": "N_QUADS"}
 """Turtle is TriG, and N-Triples are N-Quads, with one graph."""
@@ -155,8 +156,7 @@ def _syntax(sample: Sample) -> str | None:
 
     The first statement decides: annotations of other formats may hold lines of Turtle.
     """
-    head = sample.text.lstrip()
-    if head.startswith(("{", "[")) and _JSON_LD.search(sample.text):
+    if _JSON.match(sample.text) and _JSON_LD.search(sample.text):
         return "json-ld"
     if root_element(sample.text).rpartition(":")[2] == "rdf":
         return "xml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,27 +18,100 @@ from ..settings import ReadSettings
 from ..source import Source
 from ..tables.columns import is_number
 
+# A colon inside of a key has no blank after it, and a # none before it.
 _KEY = re.compile(
     r"""\s*+(?:- ++)*+(?:&\S++ ++)?"""
-    r"""(?:"(?:[^"\\]|\\.)*+"\s*+|'(?:[^']|'')*+'\s*+|[^\s#:'"\-\[{&*!|>%@][^#:]*+):(?:\s++\S.*+|\s*+)$"""
+    r"""(?:"(?:[^"\\]|\\.)*+"\s*+|'(?:[^']|'')*+'\s*+|"""
+    r"""(?:[^\s#:'"\-?,\[\]{}&*!|>%@`]|[:\-?](?=\S))(?:[^\s#:]|\s(?!\s*+#)|(?<!\s)#|:(?!\s|$))*+)"""
+    r""":(?:\s++\S.*+|\s*+)$"""
 )
 _DEEPEST = 5_000  # each level costs the parser time at every further one
+_MOST_TRIED = 1 << 16  # characters
+_FLAT = 0.55  # more than columns that blanks separate, less than others
 _ITEM = re.compile(r"\s*+-(?: ++\S|\s*+$)")
+_DIRECTIVE = re.compile(r"%YAML[ \t]++\d")
 
 
 def sniff(sample: Sample, settings: ReadSettings) -> float:
-    """High when every line is ``key:``, ``key: value`` or ``- item``, and some key has lines below it."""
+    """Certain by its directive; nearly so if the parser finds collections in collections; else by keys and items."""
+    if _DIRECTIVE.match(sample.text):
+        return 1.0
     lines = [line for line in sample.lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
-    if not lines:
+    if not lines or not (_KEY.match(lines[0]) or _ITEM.match(lines[0])):
         return 0.0
+    depth = _parsed_depth(sample)
+    if depth > 1:
+        return 0.99
+    return 0.9 if _looks_like_yaml(sample, lines) else _FLAT * depth
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection that the parser is inside of."""
+
+    is_mapping: bool
+    items: int = 0
+    key_line: int = 0
+
+    def joins(self, event: Any) -> bool:
+        """Whether the next scalar is one text of lines that Markdown and outlines mean as a list.
+
+        That is a text that begins on a line after its key, and an item of several lines.
+        """
+        start, end = event.start_mark.line, event.end_mark.line
+        if event.style not in (None, "") or not event.value:
+            return False
+        return start > self.key_line if self.is_mapping and self.items % 2 else end > start and not self.is_mapping
+
+    def take(self, event: Any) -> None:
+        """Count a key, value or item that begins."""
+        if self.items % 2 == 0:
+            self.key_line = event.start_mark.line
+        self.items += 1
+
+
+def _parsed_depth(sample: Sample) -> int:
+    """How deep collections nest in the beginning of the text; 0 if it is no YAML, or none that holds a mapping."""
+    try:
+        import yaml
+    except ImportError:
+        return 0
+    whole = sample.whole and len(sample.text) <= _MOST_TRIED
+    text = sample.text if whole else sample.text[:_MOST_TRIED].rpartition("\n")[0]
+    inside: list[_Open] = []
+    deepest, mappings = 0, 0
+    try:
+        for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            if isinstance(event, yaml.CollectionEndEvent):
+                inside.pop()
+                continue
+            if not isinstance(event, yaml.NodeEvent):
+                continue
+            if isinstance(event, yaml.ScalarEvent) and (not inside or inside[-1].joins(event)):
+                return 0
+            if inside:
+                inside[-1].take(event)
+            if isinstance(event, yaml.CollectionStartEvent):
+                inside.append(_Open(isinstance(event, yaml.MappingStartEvent)))
+                mappings += inside[-1].is_mapping
+                deepest = max(deepest, len(inside))
+                if deepest > _DEEPEST:
+                    break
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        if whole or mark is None or mark.line < text.count("\n"):
+            return 0
+    return deepest if mappings else 0
+
+
+def _looks_like_yaml(sample: Sample, lines: Sequence[str]) -> bool:
+    """Whether every line is ``key:``, ``key: value`` or ``- item``, and some key has lines below it."""
     keys = [_KEY.match(line) is not None for line in lines]
     if not any(keys) or not all(key or _ITEM.match(line) for key, line in zip(keys, lines, strict=True)):
-        return 0.0
+        return False
     if _joins_items(lines):
-        return 0.0
-    opened = any(_is_opened(line) for line in lines)
-    declared = sample.text.startswith(("---", "%YAML"))
-    return 0.9 if opened or declared else 0.0
+        return False
+    return sample.text.startswith("---") or any(map(_is_opened, lines))
 
 
 def _is_opened(line: str) -> bool:
