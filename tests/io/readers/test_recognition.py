@@ -192,6 +192,10 @@ def test_an_outline_with_colons_is_no_yaml(text: str) -> None:
     assert module_of(text) == "outline"
 
 
+def test_comments_in_comments_are_no_json() -> None:
+    assert module_of("[" * 2_000 + "]" * 2_000 + "(a,b)c;") == "newick"
+
+
 def test_a_fault_in_a_format_is_told_by_its_own_reader() -> None:
     for text, said in {
         "animal:\n  dog: [a, b\n  cat:\n": "not valid YAML",
