@@ -61,6 +61,7 @@ class RepairKind(Enum):
     PARENTS_RESOLVED = ("parents resolved", "parent resolved", "the parent is the node of the other file", "decision")
     PATH_IDS_DROPPED = ("path ids dropped", "path id dropped", "the node is named by its path", "decision")
     NAMED_BY_PATH = ("nodes named by path", "node named by path", "the path is the name", "decision")
+    NAMED_BY_LABEL = ("nodes named by label", "reading of labels as names", "the ids find them too", "decision")
     CLOSURE_EDGES = ("closure edges removed", "closure edge removed", "other edges imply it", "decision")
     IMPLIED_EDGES = ("implied edges removed", "implied edge removed", "other edges imply it", "decision")
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.io.readers import helpers
 from tests.io.readers.helpers import Edges, edges_of
 from treeball.io.readers import read
+from treeball.io.readers.tables.columns import NULL_WORDS
 
 # Control characters end lines or files in one format or another; everything else is fair.
 CHARACTERS = st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"))
@@ -28,10 +29,14 @@ TIDY = NAMES.map(str.strip)
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+def _is_no_null(name: object) -> bool:
+    return str(name).strip().lower() not in {*NULL_WORDS, "-1"}
+
+
 @st.composite
 def trees(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Edges:
-    """A tree with a root of three children, so that its direction is plain."""
-    distinct = draw(st.lists(names, min_size=5, max_size=12, unique=True))
+    """A tree with a root of three children, so that its direction is plain; no root is called like a null."""
+    distinct = draw(st.lists(names.filter(_is_no_null), min_size=5, max_size=12, unique=True))
     edges = {(name, distinct[0]) for name in distinct[1:4]}
     for place, name in enumerate(distinct[4:], start=4):
         edges.add((name, distinct[draw(st.integers(0, place - 1))]))

@@ -101,6 +101,12 @@ def test_pairs_and_records_have_words_for_no_parent_too() -> None:
     assert edges_of(read(lines)) == {("b", "a")}
 
 
+def test_a_table_of_nothing_but_roots_is_refused_in_a_sentence() -> None:
+    for rows in (b"child,parent\nn0,NULL\n", b"id,parent_id\n,\n", b"child,parent\nNULL,NULL\n"):
+        with pytest.raises(InputError, match="holds no edge"):
+            read(rows)
+
+
 def test_a_node_that_is_a_child_is_a_node_whatever_it_is_called() -> None:
     rows = "child,parent\n{0},r\na,{0}\nb,{0}\n"
     for name in ("None", "NULL", "NA", "-1"):

@@ -345,6 +345,29 @@ def test_paths_stay_a_tree_beside_products_that_know_none_of_them(tmp_path: Path
     assert edges_of(read(files)) >= {("Home > Pans", "Home"), ("Home > Pots", "Home"), ("y1", "77")}
 
 
+NAMED = "category_id,name,parent_name\n1,Home,\n2,Kitchen,Home\n3,Pans,Kitchen\n"
+
+
+def test_ids_find_the_nodes_of_a_table_whose_parents_are_labels(tmp_path: Path) -> None:
+    (path,) = _files(tmp_path, categories=NAMED)
+    records = [
+        dict(zip(NAMED.split("\n")[0].split(","), row.split(","), strict=True)) for row in NAMED.split("\n")[1:-1]
+    ]
+    for source in (path, records):
+        hierarchy = read(source)
+        assert edges_of(hierarchy) == {("Kitchen", "Home"), ("Pans", "Kitchen")}
+        assert hierarchy.names.find("3") == hierarchy.names.find("Pans")
+        assert hierarchy.report is not None
+        assert hierarchy.report.decision_counts["nodes named by label"] == 1
+
+
+def test_products_refer_by_id_to_categories_whose_parents_are_labels(tmp_path: Path) -> None:
+    files = _files(tmp_path, categories=NAMED, products="sku,category_id\nx1,3\nx2,2\n")
+    assert edges_of(read(files, strict=True)) == {
+        ("Kitchen", "Home"), ("Pans", "Kitchen"), ("x1", "Pans"), ("x2", "Kitchen")
+    }  # fmt: skip
+
+
 def test_two_files_of_products_without_categories_are_read_by_their_paths(tmp_path: Path) -> None:
     files = _files(tmp_path, one=_products("Home > Pans", "Home > Pots"), two=_products("Home > Pans", "Home > Cups"))
     assert edges_of(read(files)) == {("Home > Pans", "Home"), ("Home > Pots", "Home"), ("Home > Cups", "Home")}

@@ -63,12 +63,13 @@ def read(source: Any, settings: ReadSettings | None = None, **overrides: Any) ->
     Returns
     -------
     hierarchy
-        Its ``report`` says what was understood and repaired: ``print(hierarchy.report)``.
+        Its ``report`` says what was understood and repaired: ``print(hierarchy.report)``. ``hierarchy.report.repairs``
+        lists every repair with its file, line and node.
 
     Raises
     ------
     InputError
-        One sentence that names the input, the line and the remedy.
+        One sentence that names the input, the line and the remedy. With ``strict`` a FaultsError lists all faults.
     """
     chosen = _settings(settings, overrides)
     if isinstance(source, Hierarchy):

@@ -177,7 +177,13 @@ def _resolve(
         return
     names = relation.names.to_pylist()
     referents = _referents(placed, names, referable)
+    code_of = {names[code]: code for code in np.flatnonzero(referable).tolist()}
     separator = settings.separator_text
+    for node, others in synonyms.items():
+        code = code_of.get(node)
+        if code is not None:
+            for other in others:
+                referents.add_name(code, other)
     for other, path in other_ids.items():
         nodes, _ = referents.find(path, separator)
         if len(nodes) == 1:

@@ -130,6 +130,8 @@ def roles_from_header(header: Sequence[str]) -> Roles | None:
         child = _first(words, _CHILD, others)
     if child is None:
         child = ids
+    if child is not None and words[child] in _LABEL and ids is not None:
+        child = ids  # the parents may be names, and the ids are another way to find the nodes
     label = _first(words, _LABEL, [i for i in others if i != child])
     if child is None and label is not None:
         child, label = label, None

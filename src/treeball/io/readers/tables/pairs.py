@@ -57,8 +57,9 @@ def relation_of_columns(
         Name of the input for messages.
     """
     child, parent, plainer = _without_decimals(child, parent)
+    ids = None
     if label_column is not None and roles.alternative is not None and _refers_to(parent, child, label_column):
-        child, label_column = label_column, None
+        ids, child, label_column = child, label_column, None
     names, codes = intern([child, parent], label)
     child_codes, parent_codes = codes
     relation = Relation(
@@ -87,8 +88,17 @@ def relation_of_columns(
         relation.labels = _labels_by_node(relation.child, label_column, len(relation.names))
         relation.row_labels = label_column
         _list_other_labels(relation, label_column)
+    if ids is not None:
+        relation.synonyms = _ids_of_nodes(relation.child, ids, len(relation.names))
+        note_named_by_label(relation)
     note_columns_not_used(relation, roles.ignored)
     return relation
+
+
+def note_named_by_label(relation: Relation) -> None:
+    """Note and list that the labels are the names, since the parents are labels."""
+    relation.notes.append("the parents are labels, so nodes are named by their labels; their ids find them too")
+    relation.record_lines(RepairKind.NAMED_BY_LABEL, [None], "the parents are labels")
 
 
 def note_columns_not_used(relation: Relation, columns: Sequence[str], what: str = "columns") -> None:
@@ -385,6 +395,8 @@ def _without_rows(relation: Relation) -> tuple[NDArray[np.int64], list[Any]]:
 
 def _drop_markers(relation: Relation, markers: NDArray[np.int64]) -> None:
     """List the pairs whose parent is a marker, and leave the markers out of the names."""
+    if not markers.size:
+        return
     drop = np.zeros(len(relation.names), bool)
     drop[markers] = True
     relation.record(
@@ -394,7 +406,7 @@ def _drop_markers(relation: Relation, markers: NDArray[np.int64]) -> None:
         relation.declared = relation.declared[~drop]
     labels, codes = relation.labels, [relation.child, relation.parent]
     relation.names, (relation.child, relation.parent) = drop_names(relation.names, codes, drop)
-    if labels is not None and drop.any():
+    if labels is not None:
         relation.labels = drop_names(labels, [], drop)[0]
 
 
@@ -422,6 +434,15 @@ def _list_other_labels(relation: Relation, column: pa.ChunkedArray) -> None:
         name = relation.names[int(found[0])]
         relation.notes.append(several_names(int(found.size), name.as_py() if isinstance(name, pa.Scalar) else name))
         relation.record(RepairKind.OTHER_LABELS, "{child} has another label in this row", rows[other])
+
+
+def _ids_of_nodes(child: Codes, ids: pa.ChunkedArray, n: int) -> pa.Array:
+    """Ids of the rows of each node, as lists (n,)."""
+    texts = pc.cast(ids, pa.string())
+    rows = np.flatnonzero((child >= 0) & pc.is_valid(texts).to_numpy())
+    order = rows[np.argsort(child[rows], kind="stable")]
+    ends = np.concatenate(([0], np.cumsum(np.bincount(child[rows], minlength=n))))
+    return pa.ListArray.from_arrays(ends.astype(np.int32), texts.take(pa.array(order)).combine_chunks())
 
 
 def _labels_by_node(child: Codes, column: pa.ChunkedArray, n: int) -> pa.Array:

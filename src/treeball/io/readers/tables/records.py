@@ -17,7 +17,15 @@ from ..hints import setting
 from ..relation import MISSING, Relation, RelationBuilder, string_array
 from ..settings import ReadSettings
 from .columns import Roles, roles_from_header, roles_from_settings, with_name_column
-from .pairs import DECIMAL_NOTE, decimals_differ, mark_roots, note_columns_not_used, several_names, without_decimals
+from .pairs import (
+    DECIMAL_NOTE,
+    decimals_differ,
+    mark_roots,
+    note_columns_not_used,
+    note_named_by_label,
+    several_names,
+    without_decimals,
+)
 
 Record = Mapping[Any, Any]
 Row = tuple[Any, list[Any], Any, Any]
@@ -72,7 +80,9 @@ def relation_of_records(
     roles = with_name_column(roles, settings, keys, len(keys), label)
     _require_ids(records, keys[roles.parent], label)
     rows = _rows(records, roles, keys)
+    ids: list[Any] | None = None
     if roles.alternative is not None and _parents_are_labels(rows):
+        ids = [child for child, _, _, _ in rows]
         rows = [(name, parents, weight, None) for _, parents, weight, name in rows]
     plainer = _decimals_differ(rows)
     if plainer:
@@ -100,11 +110,18 @@ def relation_of_records(
     note_columns_not_used(relation, roles.ignored, "fields")
     if roles.is_table:
         mark_roots(relation)
+    code_of = {name: code for code, name in enumerate(builder.names)} if labels or ids else {}
     if labels:
-        code_of = {name: code for code, name in enumerate(builder.names)}
         named = [None if name is None else str(name) for _, parents, _, name in rows for _ in parents or (None,)]
         relation.row_labels = pa.chunked_array([string_array(named)])
         relation.labels = [labels.get(code_of[name]) for name in _values(relation.names)]
+    if ids:
+        own: dict[int, list[str]] = {}
+        for code, one in zip(codes, ids, strict=True):
+            if one is not None:
+                own.setdefault(code, []).append(str(one))
+        relation.synonyms = [own.get(code_of[name], []) for name in _values(relation.names)]
+        note_named_by_label(relation)
     return relation
 
 
