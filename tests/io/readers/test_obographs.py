@@ -354,7 +354,7 @@ def test_graphs_of_one_file_are_joined() -> None:
 
 
 def test_nodes_without_a_type_are_classes_if_none_has_one() -> None:
-    nodes = [{"id": "X:1", "lbl": "cell"}, {"id": "X:2"}, {"id": "X:3", "meta": {"deprecated": True}}]
+    nodes: list[Any] = [{"id": "X:1", "lbl": "cell"}, {"id": "X:2"}, {"id": "X:3", "meta": {"deprecated": True}}]
     graph: dict[str, Any] = {"nodes": nodes, "edges": [{"sub": "X:2", "pred": "rdfs:subClassOf", "obj": "X:1"}]}
     hierarchy = read(_json(graph), strict=True)
     assert edges_of(hierarchy) == {("X:2", "X:1")}

@@ -71,6 +71,7 @@ def parents_by_definition(stated: Sequence[Pair], defined: Iterable[Pair], keep_
     implied = np.zeros(len(pairs), bool)
     if not keep_all:
         implied[sound] = implied_by_others(len(code_of), child[sound], parent[sound])
+    if (implied & ~is_new).any():
         before = sound & ~is_new
         implied[np.flatnonzero(before)[implied_by_others(len(code_of), child[before], parent[before])]] = False
     added = [pairs[place] for place in np.flatnonzero(is_new & sound & ~implied).tolist()]
