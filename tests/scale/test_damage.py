@@ -34,7 +34,7 @@ def home(tmp_path_factory):
         assert run(["insert", str(home / "model"), str(home / "new.csv")]) == 0
     rows = [f"{child},{parent}" for child, parent in [*EDGES[:280], ("xa", "n1"), ("z", "n4")]]
     (home / "all.csv").write_text("\n".join(["child,parent", *rows]) + "\n")
-    assert run(["update", str(home / "model"), str(home / "all.csv")]) == 0
+    assert run(["update", str(home / "model"), str(home / "all.csv"), "--force"]) == 0
     (home / "new.csv").write_text("child,parent\nfresh,n1\n")
     return home
 

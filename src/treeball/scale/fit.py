@@ -71,6 +71,8 @@ def _fit(edges: Edges, folder: Path, settings: ScaleSettings, key: str, tell: Ca
         raise InputError(
             f"{str(folder)!r} holds a model of other edges or settings: give another folder, or remove that one first"
         )
+    if kept and kept.get("format") != FORMAT:
+        raise InputError(f"{str(folder)!r} has format {kept.get('format')!r}, which this version does not know")
     if kept and _is_whole(folder, kept):
         tell(f"{folder} is done already: nothing was computed")
         return kept
