@@ -22,8 +22,7 @@ from .layout import MANIFEST, array, damaged, sha256_of
 
 __all__ = ["DAMAGE", "checked_manifest", "damage_named", "inside", "require_inside", "sound_array", "sound_shape"]
 
-# Arrays up to this many bytes are compared with their hash when they are used, which takes 10 ms; `verify` does it for
-# larger ones.
+# Arrays up to this many bytes are compared with their hash when they are used; `verify` does it for larger ones.
 _HASHED = 1 << 24
 _CHUNK = 1 << 24
 DAMAGE = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, AssertionError,

@@ -23,7 +23,7 @@ __all__ = ["Edges", "connect", "is_pattern"]
 
 _PIECE = 1 << 20
 _KINDS = {".parquet": "Parquet", ".pq": "Parquet", ".csv": "CSV", ".tsv": "CSV"}
-# Files whose content is hashed at the same time; two cores hash 1.2 GB/s each.
+# Files whose content is hashed at the same time.
 _HASHED_AT_ONCE = 4
 
 
