@@ -52,7 +52,7 @@ def wait_until(condition) -> bool:
     return True
 
 
-def info(port: int) -> Any:
+def info(port: int) -> dict[str, Any]:
     return json.loads(fetch(port, "/info")[1])
 
 
