@@ -111,7 +111,8 @@ def cannot_write(target: Path, error: OSError, written: int = 0) -> InputError:
         free = shutil.disk_usage(target.parent).free
         needs = f"it needs more than {written:,} bytes, and " if written else ""
         return DiskFull(
-            f"cannot write {str(target)!r}: {reason}; {needs}{free:,} bytes are free on the disk of {str(target.parent)!r}: make room there, or choose another path for the output"
+            f"cannot write {str(target)!r}: {reason}; {needs}{free:,} bytes are free on the disk of "
+            f"{str(target.parent)!r}: make room there, or choose another path for the output"
         )
     return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
 

@@ -80,10 +80,9 @@ def relation_of_paths(
 
 def _rival(lines: Sequence[str], mark: str) -> str | None:
     """Another mark that occurs in half as many lines as ``mark``, which may be what separates the steps."""
-    own = mark.strip()
     number = max(1, sum(mark in line for line in lines))
-    others = (one for one in MARKS if one.strip() not in own and own not in one)
-    return next((one for one in others if 2 * sum(one in line for line in lines) >= number), None)
+    rest = [line.replace(mark, "\0") for line in lines]
+    return next((one for one in MARKS if 2 * sum(one in line for line in rest) >= number), None)
 
 
 def _ids_are_tops(texts: Sequence[str], mark: str) -> bool:
@@ -119,7 +118,7 @@ def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False)
         if 2 * sum(mark in line for line in lines) >= len(lines) > 0:
             return mark
     if settings.format == "breadcrumbs":
-        return next((mark for mark in IN_TABLES if any(mark in line for line in lines)), None)
+        return next((mark for mark in MARKS if any(mark in line for line in lines)), None)
     return None
 
 

@@ -172,7 +172,10 @@ def edges_without_header(random: Random) -> Written:
         rows = [[*row, repr(weights[(row[0], row[1]) if child_first else (row[1], row[0])])] for row in rows]
     if random.random() < 0.3:
         settings |= {"direction": "child-parent" if child_first else "parent-child"}
-    content = random_delimited(random, rows, random_separator(random))
+    separator = random_separator(random)
+    if len(rows) == 1:
+        settings["separator"] = separator  # one line with two marks may be separated by either
+    content = random_delimited(random, rows, separator)
     return Written(
         {SOURCE: content}, facts_of(graph, weights=weights), settings, undirected="direction" not in settings
     )
@@ -345,7 +348,11 @@ def arrow(random: Random) -> Written:
 
 def two_tables(random: Random) -> Written:
     """Categories in one file and products that hang below them in another."""
-    graph = random_graph(random, random.choice(["tree", "forest"]), _fits_edges, lonely=True)
+
+    def fits(name: str) -> bool:
+        return _fits_edges(name) and name not in ("sku", "category_id")  # a header whose words occur below is none
+
+    graph = random_graph(random, random.choice(["tree", "forest"]), fits, lonely=True)
     rows, facts = _table_rows(random, graph, True)
     products = {f"sku-{number}": random.choice(list(graph.parents)) for number in range(random.randint(1, 12))}
     header, items = with_noise(random, ["sku", "category_id"], [list(row) for row in products.items()])
