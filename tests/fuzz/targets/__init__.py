@@ -16,7 +16,10 @@ from ..dice import Dice
 
 __all__ = ["TARGETS", "Target", "find"]
 
-TARGETS = ("readers", "tables", "folders", "models", "sealed", "vectors", "snapshots", "http")
+TARGETS = (
+    "readers", "tables", "folders", "models", "sealed", "partitions", "writers", "vectors", "databases", "snapshots",
+    "http",
+)  # fmt: skip
 """All that is fuzzed, in the order in which their turns come."""
 
 

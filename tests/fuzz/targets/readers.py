@@ -28,6 +28,10 @@ SEEDS: dict[str, bytes] = {
     "commented xml": b"<?xml version='1.0'?><!-- a --><!-- b -->" + helpers.rdf(helpers.ANIMALS, "xml"),
     "outline of tabs": helpers.outline(helpers.ANIMALS, "\t", "- "),
     "escaped yaml": b'"a \\" b":\n  - c\n  - "d: e"\n',
+    "yaml records": b"# made\n---\n- {id: a, parent: ~}\n- id: b\n  parent: a\n- {id: c, parent: [a, b], name: 'c'}\n",
+    "yaml anchors": b"top: &x\n  mid: &y {leaf: }\nother:\n  again: *y\n  <<: *x\n",
+    "yaml blocks": b"? |\n  a long\n  name\n: - >-\n    folded\n    text\n  - !!str 12\n",
+    "yaml pairs": b"%YAML 1.2\n---\n- [a, r]\n- [b, r]\n- ['c: d', \"e # f\"]\n...\n",
 }
 _ALL = list(SEEDS.values())
 _OPTIONS: dict[str, tuple[Any, ...]] = {
