@@ -75,7 +75,7 @@ def test_what_the_round_trips_found(case: str) -> None:
     hierarchy = read(content)
     assert edges_of(hierarchy) == edges
     assert hierarchy.report is not None
-    assert set(hierarchy.report.repairs) <= {"roots joined"}
+    assert set(hierarchy.report.repair_counts) <= {"roots joined"}
 
 
 def test_literals_of_owl_xml_hold_no_escapes() -> None:

@@ -304,7 +304,7 @@ def _arrow_table(random: Random) -> tuple[pa.Table, Facts]:
     graph = random_graph(random, random.choice(["tree", "forest", "dag"]), lonely=True)
     how = random.choice(["edges", "table", "lists"])
     if how == "edges":
-        while len(set(graph.parents)) != len({name for edge in graph.edges for name in edge}):
+        while any(map(is_null, graph.parents)) or set(graph.parents) != {name for edge in graph.edges for name in edge}:
             graph = random_graph(random, "dag")
         weights = _weights(random, graph.edges) if random.random() < 0.3 else None
         columns: dict[str, Any] = {"child": [c for c, _ in graph.edges], "parent": [p for _, p in graph.edges]}
