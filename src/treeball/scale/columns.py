@@ -30,7 +30,14 @@ from ..io.readers.settings import ReadSettings
 from ..io.readers.source import Source
 from ..io.readers.tables.arrow_table import choose_roles as choose_typed_roles
 from ..io.readers.tables.arrow_table import levels_or_paths, names_no_parents
-from ..io.readers.tables.columns import NO_PARENT_NUMBERS, NULL_WORDS, Roles, looks_like_header, with_forced_direction
+from ..io.readers.tables.columns import (
+    CERTAIN_NULL_WORDS,
+    NO_PARENT_NUMBERS,
+    NULL_WORDS,
+    Roles,
+    looks_like_header,
+    with_forced_direction,
+)
 from ..io.readers.tables.delimited import choose_roles, end_of_comments
 from ..io.readers.tables.dialect import Dialect, comment_spans, guess_dialect, split_rows
 from ..words import count
@@ -415,6 +422,11 @@ def _with_roles(base: Any, table: _Table, roles: Roles, notes: list[str]) -> Col
             is_root += f" OR {second} IN ({', '.join(map(text, markers))})"
             notes = [*notes, f"a parent {listed(markers, len(markers))} marks a root"]
         second = f"CASE WHEN {is_root} THEN NULL ELSE {second} END"
+    elif roles.direction is not None:
+        markers = _edge_markers(base, table, first, second)
+        if markers:
+            notes = [*notes, f"a parent {listed(markers, len(markers))} marks a root"]
+            second = f"CASE WHEN {second} IN ({', '.join(map(text, markers))}) THEN NULL ELSE {second} END"
     unused = [short(name) for place, name in enumerate(table.names) if place not in (child, parent) and name.strip()]
     if unused:
         notes = [*notes, f"not used: {', '.join(unused[:3])}{', ...' if len(unused) > 3 else ''}"]
@@ -471,6 +483,22 @@ def _root_markers(base: Any, table: _Table, child: str, parent: str) -> list[str
         listed_ = ", ".join(map(text, sorted(found)))
         found -= {row[0] for row in table.ask(base, f"SELECT DISTINCT child FROM {rows} WHERE child IN ({listed_})")}
     return sorted(found)
+
+
+def _edge_markers(base: Any, table: _Table, child: str, parent: str) -> list[str]:
+    """Words for null among the parents of an edge list, by the rule of `mark_roots_of_edges`."""
+    found = [
+        word for word in _root_markers(base, table, child, parent) if word not in NO_PARENT_NUMBERS or word == "-1"
+    ]
+    certain = [word for word in found if word.lower() in CERTAIN_NULL_WORDS]
+    if len(certain) == len(found):
+        return certain
+    rows = f"(SELECT {child} AS child, {parent} AS parent FROM {table.sql})"
+    others = (
+        f"SELECT 1 FROM {rows} WHERE parent IS NOT NULL AND parent NOT IN ({', '.join(map(text, found))}) AND parent "
+        f"NOT IN (SELECT child FROM {rows} WHERE child IS NOT NULL) LIMIT 1"
+    )
+    return certain if table.ask(base, others) else found
 
 
 def open_binary(file: str) -> Any:
