@@ -324,12 +324,20 @@ def test_a_full_table_every_week(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert after.parent_of("5") == "3"
 
 
-def test_ids_are_not_inserted_into_a_model_of_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_ids_is_inserted_by_its_labels_into_a_model_of_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "w.csv").write_text("id,parent_id,name\n1,,Shop\n2,1,Bikes\n3,2,Bells\n")
     model = str(tmp_path / "m.parquet")
     assert run(["fit", str(tmp_path / "w.csv"), "-o", model, "--names", "label"]) == 0
     assert list(treeball.load(model).names) == ["Shop", "Bikes", "Bells"]
     capsys.readouterr()
-    assert run(["insert", model, str(tmp_path / "w.csv"), "-o", str(tmp_path / "x.parquet")]) == 2
-    assert "and the model by labels ('Shop'): read them with --names label" in capsys.readouterr().err
-    assert run(["insert", model, str(tmp_path / "w.csv"), "-o", str(tmp_path / "x.parquet"), "--names", "label"]) == 0
+    (tmp_path / "w.csv").write_text("id,parent_id,name\n1,,Shop\n2,1,Bikes\n3,2,Bells\n4,2,Locks\n")
+    for options in ([], ["--names", "label"]):
+        made = tmp_path / "x.parquet"
+        assert run(["insert", model, str(tmp_path / "w.csv"), "-o", str(made), *options]) == 0
+        hierarchy = treeball.load(made).hierarchy
+        assert list(hierarchy.names) == ["Shop", "Bikes", "Bells", "Locks"]
+        assert hierarchy.names.take(hierarchy.parents_of(3)) == ["Bikes"]
+        said = capsys.readouterr().err
+        assert bool(options) or "new nodes are named by their labels, as those of the model are" in said

@@ -22,6 +22,9 @@ from treeball.io.locking import writer_lock
 HOLDER = """
 import sys
 from pathlib import Path
+
+from treeball.io import locking
+
 if sys.argv[2] == "without system locks":
     locking.fcntl.flock = lambda *_: (_ for _ in ()).throw(OSError(95, "not supported"))
 with locking.writer_lock(Path(sys.argv[1]), wait=20):

@@ -39,7 +39,7 @@ def model() -> Embedding:
     )
     vectors = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
     made = Provenance(method="poincare", objective="ancestors", seed=3, settings={"dim": 3, "lr": 0.5})
-    embedding = Embedding(vectors, hierarchy, "poincare", made.with_log("dilated by 2", dilated=2.0))
+    embedding = Embedding(vectors, hierarchy, "poincare", made.with_log("a note", number=2.0))
     return embedding.with_provenance(embedding.provenance.with_scores(embedding.evaluate()))
 
 

@@ -35,7 +35,7 @@ def names_damage(command: Callable[Concatenate[Path, P], T]) -> Callable[Concate
 
     @wraps(command)
     def guarded(path: Path, /, *given: P.args, **options: P.kwargs) -> T:
-        from ..scale.soundness import damage_named
+        from ..scale.verify import damage_named
 
         with damage_named(path):
             return command(path, *given, **options)

@@ -142,7 +142,7 @@ def _file(model: Path, most: int | None, below: str | None) -> Embedding:
 
 def _first_of(parts: Pages) -> Upper:
     """What the first page of a folder shows."""
-    from ..scale.soundness import damage_named
+    from ..scale.verify import damage_named
 
     with damage_named(parts.folder.path):
         return parts.first()

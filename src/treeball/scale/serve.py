@@ -24,7 +24,7 @@ from .folder import ModelFolder
 from .layout import MANIFEST, without_files
 from .nearest import nearest
 from .pages import Pages
-from .soundness import damage_named
+from .verify import damage_named
 
 __all__ = ["FolderService", "application"]
 

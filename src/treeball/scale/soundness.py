@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
@@ -17,10 +16,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputError, TreeballError
+from ..errors import InputError
 from .layout import MANIFEST, array, damaged, sha256_of
 
-__all__ = ["DAMAGE", "checked_manifest", "damage_named", "inside", "require_inside", "sound_array", "sound_shape"]
+__all__ = ["DAMAGE", "checked_manifest", "inside", "require_inside", "sound_array", "sound_shape"]
 
 # Arrays up to this many bytes are compared with their hash when they are used; `verify` does it for larger ones.
 _HASHED = 1 << 24
@@ -202,21 +201,3 @@ def sound_shape(folder: Path, nodes: int, digests: Mapping[str, str]) -> tuple[A
         if bool((within < 1).any()) or bool((places + within > nodes).any()):
             raise damaged(folder / names[2])
     return parent, height, size
-
-
-@contextmanager
-def damage_named(folder: Path) -> Iterator[None]:
-    """Where work on a folder fails in a way that was not foreseen, look for damage and name it; else go on failing."""
-    try:
-        yield
-    except TreeballError:
-        raise
-    except DAMAGE as error:
-        from .folder import ModelFolder
-        from .verify import verify_folder
-
-        try:
-            verify_folder(ModelFolder(folder))
-        except InputError as found:
-            raise found from error
-        raise

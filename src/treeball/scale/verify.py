@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError, TreeballError
 from .folder import ModelFolder
 from .layout import damaged, sha256_of
+from .soundness import DAMAGE
 
-__all__ = ["OF_BRANCHES", "damaged_arrays", "hashes_of_arrays", "verify_folder"]
+__all__ = ["OF_BRANCHES", "damage_named", "damaged_arrays", "hashes_of_arrays", "verify_folder"]
 
 _OF_LAYOUT = (
     *(f"topology/{name}.npy" for name in ("parent", "height", "size", "other_child", "other_parent")),
@@ -62,3 +66,18 @@ def verify_folder(folder: ModelFolder) -> dict[str, Any]:
         "nodes": len(folder),
         "sound": True,
     }
+
+
+@contextmanager
+def damage_named(folder: Path) -> Iterator[None]:
+    """If work on a folder fails in a way that no check foresaw, look for damage and name it; else raise the error."""
+    try:
+        yield
+    except TreeballError:
+        raise
+    except DAMAGE as error:
+        try:
+            verify_folder(ModelFolder(folder))
+        except InputError as found:
+            raise found from error
+        raise

@@ -26,6 +26,7 @@ from .yaml_tree import load
 
 _KEYS = re.compile(r'"(?:graphs|nodes|edges)"\s*+:')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],]', re.DOTALL)
+_LIST = re.compile(r"\[\s*+\{")
 _YAML = re.compile(r"(?:(?:%|---|#)[^\n]*+\n|\s++)*+(?:graphs:|nodes:|edges:|id:|meta:|- )")
 _YAML_KEYS = re.compile(r"(?m)^[ -]*+(graphs|nodes|edges|sub|pred|obj|lbl):(?:[ ]|$)")
 _DEEPEST_KEY = 6
@@ -37,12 +38,25 @@ _REPLACED_BY = frozenset(["IAO_0100001", "replaced_by", "term_replaced_by"])
 def sniff(sample: Sample, settings: ReadSettings) -> float:
     """Certain if edges have ``sub`` and ``obj``, or nodes have what only nodes of obographs have."""
     text = sample.text.lstrip()
+    if text.startswith("[") and not _opens_a_list_of_graphs(text, sample.whole):
+        return 0.0
     if text.startswith(("{", "[")):
         return 1.0 if _KEYS.search(text) and _is_graph(_key_paths(text)) else 0.0
     if not _YAML.match(text):
         return 0.0
     keys = set(_YAML_KEYS.findall(text))
     return 1.0 if {"sub", "pred", "obj"} <= keys or {"graphs", "nodes", "lbl"} <= keys else 0.0
+
+
+def _opens_a_list_of_graphs(text: str, is_whole: bool) -> bool:
+    """Whether a text with a bracket at the top may be a JSON list of objects; Newick comments and OBO begin so, too."""
+    if not _LIST.match(text):
+        return False
+    try:
+        json.loads(text) if is_whole else None
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_graph(paths: set[tuple[str, ...]]) -> bool:

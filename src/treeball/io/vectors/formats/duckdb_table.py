@@ -21,6 +21,7 @@ __all__ = ["FORMATS", "read", "sniff", "write"]
 TABLE = "embedding"
 _TIME_LIMIT = 60.0  # seconds to read the tables, besides the time that the size of the file allows
 _BYTES_PER_SECOND = 10_000_000  # a tenth of what DuckDB reads from a slow disk
+_INTERRUPTED_EVERY = 0.01  # seconds; an interruption between two queries has no effect
 _LEAST_MEMORY = 1 << 28  # bytes; DuckDB cannot scan a table with less
 # A file may hold SQL: views, macros, generated columns. DuckDB would run it, so extensions and spilling are off too.
 _SETTINGS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "temp_directory": ""}
@@ -72,13 +73,20 @@ def _opened(duckdb: Any, path: Path) -> Iterator[Any]:
 @contextmanager
 def _time_limit(connection: Any, size: int) -> Iterator[None]:
     """Interrupt the connection when reading a file of `size` bytes takes too long."""
-    timer = threading.Timer(_TIME_LIMIT + size / _BYTES_PER_SECOND, connection.interrupt)
-    timer.daemon = True
+    done = threading.Event()
+
+    def interrupt() -> None:
+        if not done.wait(_TIME_LIMIT + size / _BYTES_PER_SECOND):
+            connection.interrupt()
+            while not done.wait(_INTERRUPTED_EVERY):
+                connection.interrupt()
+
+    timer = threading.Thread(target=interrupt, daemon=True)
     timer.start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()
 
 
 def _require_base_table(connection: Any, name: str, label: str) -> None:
