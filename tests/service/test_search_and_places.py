@@ -112,6 +112,7 @@ def test_labels_of_a_subtree_are_told(app):
         "node": "m",
         "subtree": ["m", "m1", "m2"],
         "depths": [0, 1, 1],
+        "other_parents": {},
         "labels": {"m": "Music", "m1": "Rock", "m2": "Twice"},
     }
 
