@@ -65,6 +65,7 @@ class RepairKind(Enum):
     CLOSURE_EDGES = ("closure edges removed", "closure edge removed", "other edges imply it", "decision")
     IMPLIED_EDGES = ("implied edges removed", "implied edge removed", "other edges imply it", "decision")
 
+    SHAPES_ASSUMED = ("shapes assumed", "shape assumed", "keys and texts are names", "decision")
     TREES_CHOSEN = ("trees chosen", "tree chosen", "the trees of the file are read so", "decision")
     SUPPORT_VALUES = ("support values", "support value", "it is no name", "decision")
     NODES_NAMED = ("unnamed nodes named", "unnamed node named", "it is named after its leaves", "decision")

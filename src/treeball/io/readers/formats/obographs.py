@@ -21,7 +21,7 @@ from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from ..terms import SYNONYM_NAMES, Terms, is_part_of, kinds_of, local_name
+from ..terms import SYNONYM_NAMES, Terms, is_part_of, kinds_of, local_name, record_skipped
 from .yaml_tree import load
 
 _KEYS = re.compile(r'"(?:graphs|nodes|edges)"\s*+:')
@@ -279,6 +279,7 @@ class _Reader:
         if self._axioms:
             number = count(self._axioms.total(), "axiom")
             relation.notes.append(f"{number} of other kinds passed over ({kinds_of(self._axioms)})")
+        record_skipped(relation, others + self._meta + self._axioms)
         return relation
 
     def _objects(self, graph: dict[str, Any], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:

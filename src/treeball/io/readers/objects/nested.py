@@ -11,6 +11,7 @@ from typing import Any
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ..relation import Relation, RelationBuilder
 from ..settings import ReadSettings
@@ -174,6 +175,7 @@ def _relation_of_graph(graph: Graph, format: str, label: str, settings: ReadSett
     if ids and strange:
         number = count(len(strange), "node")
         relation.notes.append(f"{number} of the links not among the nodes ({listed(strange, len(strange), 3)})")
+        relation.record_nodes(RepairKind.UNDEFINED_PARENTS, strange, "a link names it, and it is not among the nodes")
     there = set(known)
     relation.names = [*known, *(name for name in ids if name not in there)]
     labels = {node_name(node): value_under(node, NAME_KEYS) for node in graph.nodes if isinstance(node, Mapping)}

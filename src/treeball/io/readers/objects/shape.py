@@ -8,16 +8,17 @@ records nest in every kind of document. The two shapes do not mix.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import islice
 from types import NoneType
 from typing import Any
 
 from ....errors import InputError
 from ....hierarchy.read_report import listed, short
+from ....hierarchy.repairs import RepairKind
 from ....words import count
 from ..hints import setting
-from ..relation import MISSING
+from ..relation import MISSING, Relation
 from ..tables.columns import is_number
 from .entries import Entries
 from .values import Number
@@ -105,17 +106,17 @@ class Shape:
                 "an id and a parent"
             )
 
-    def notes(self) -> Iterator[str]:
-        """What the report says of it."""
-        if self.unused:
-            yield f"fields not used: {listed(self.unused, len(self.unused), 5)}"
+    def note_what_was_assumed(self, relation: Relation) -> None:
+        """Note and list what was read in a shape that only the named format makes a hierarchy."""
         found = [
             f"{count(self._texts, 'text')} below a key read as names" if self._texts else "",
             f"{count(self._numbers, 'number')} below a key left out" if self._numbers else "",
             f"{count(self._mixed, 'object')} of another shape read as names" if self._mixed else "",
         ]
         if any(found):
-            yield f"read as names inside names since the format was named: {', '.join(filter(None, found))}"
+            details = list(filter(None, found))
+            relation.notes.append(f"read as names inside names since the format was named: {', '.join(details)}")
+            relation.record_lines(RepairKind.SHAPES_ASSUMED, [None] * len(details), details)
 
     def _refuse_if_auto(self, found: str) -> None:
         if self._insisted:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ....errors import InputError
 from ..relation import MISSING, Relation
+from ..tables.pairs import note_columns_not_used
 from .entries import Entries
 from .keywords import keywords_of
 from .shape import Shape
@@ -74,7 +75,8 @@ def relation_of_tree(value: Any, format: str, label: str, insisted: bool) -> Rel
         pending.extend(reversed(later))
     shape.require_edges()
     relation = entries.to_relation(f"nested {format}")
-    relation.notes.extend(shape.notes())
+    note_columns_not_used(relation, list(shape.unused), "fields")
+    shape.note_what_was_assumed(relation)
     return relation
 
 
