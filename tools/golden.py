@@ -4,8 +4,9 @@
 
 Runs every command of STEPS with each checkout on this machine and compares exit codes, standard output and all files
 written. Bytes depend on the processor and on numba, so stored hashes would not travel; two checkouts on one machine do.
-Model files are compared by vectors, columns and record; JSON loses the keys of VOLATILE first. Prints a line for each
-step and exits with 1 if any differs. --messages compares standard error, too.
+A model file has two parts, its columns (vectors among them) and its record. JSON loses the keys of VOLATILE first. Prints
+a line for each step and exits with 1 if any differs. --messages compares standard error, too, and --columns nothing but
+exit codes and the columns of Parquet files.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -264,34 +265,35 @@ def run(checkout: Path, folder: Path, only: str) -> dict[str, Outcome]:
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Hash of what each file of ``folder`` says, without what may differ from run to run."""
+    """Hash of each part of each file of ``folder``, without what may differ from run to run."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            found[str(path.relative_to(folder))] = hashlib.sha256(content(path)).hexdigest()
+            for part, data in contents(path):
+                found[f"{path.relative_to(folder)}{part}"] = hashlib.sha256(data).hexdigest()
     return found
 
 
-def content(path: Path) -> bytes:
+def contents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The parts of a file: name and content."""
     if path.suffix == ".parquet":
-        return parquet_content(path)
-    if path.suffix == ".json":
-        return plain_output(path.read_text()).encode()
-    if path.suffix == ".duckdb":
-        return b""  # DuckDB does not write the same bytes twice
-    return path.read_bytes()
+        table = pq.read_table(path)
+        record = (table.schema.metadata or {}).get(b"treeball", b"")
+        yield " (columns)", columns_of(table)
+        yield " (record)", plain_output(record.decode("utf-8", "replace")).encode()
+    elif path.suffix == ".json":
+        yield "", plain_output(path.read_text()).encode()
+    elif path.suffix != ".duckdb":  # DuckDB does not write the same bytes twice
+        yield "", path.read_bytes()
 
 
-def parquet_content(path: Path) -> bytes:
-    """Columns as Arrow writes them, and the record without its volatile keys."""
-    table = pq.read_table(path)
-    metadata = table.schema.metadata or {}
-    record = plain_output(metadata.get(b"treeball", b"").decode("utf-8", "replace"))
+def columns_of(table: pa.Table) -> bytes:
+    """The columns as Arrow writes them, without any metadata."""
     sink = pa.BufferOutputStream()
     bare = table.replace_schema_metadata(None).combine_chunks()
     with pa.ipc.new_stream(sink, bare.schema) as writer:
         writer.write_table(bare)
-    return bytes(sink.getvalue().to_pybytes()) + record.encode()
+    return bytes(sink.getvalue().to_pybytes())
 
 
 def plain_output(text: str) -> str:
@@ -313,11 +315,14 @@ def without_volatile(value: Any) -> Any:
     return value
 
 
-def differences(before: Outcome, after: Outcome, messages: bool) -> list[str]:
+def differences(before: Outcome, after: Outcome, messages: bool, only_columns: bool) -> list[str]:
     """Parts that differ."""
     parts = before.parts.keys() | after.parts.keys()
-    ignored = set() if messages else {"stderr"}
-    return sorted(part for part in parts - ignored if before.parts.get(part) != after.parts.get(part))
+    if not messages:
+        parts -= {"stderr"}
+    if only_columns:
+        parts = {part for part in parts if part == "exit" or part.endswith(" (columns)")}
+    return sorted(part for part in parts if before.parts.get(part) != after.parts.get(part))
 
 
 def show(part: str, before: Outcome, after: Outcome) -> None:
@@ -337,6 +342,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only steps whose name holds this word, and all fits")
     parser.add_argument("--keep", type=Path, help="keep what both checkouts wrote in this folder")
     parser.add_argument("--messages", action="store_true", help="compare standard error, too")
+    parser.add_argument("--columns", action="store_true", help="compare exit codes and columns of Parquet files alone")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         outcomes = []
@@ -348,7 +354,7 @@ def main() -> int:
     before, after = outcomes
     changed = 0
     for name in before:
-        parts = differences(before[name], after[name], chosen.messages)
+        parts = differences(before[name], after[name], chosen.messages, chosen.columns)
         failed = " (both fail)" if not parts and before[name].parts["exit"] != "0" else ""
         print(f"{'DIFFERS' if parts else 'same   '} {name}{failed}{': ' + ', '.join(parts) if parts else ''}")
         for part in parts:
