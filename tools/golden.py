@@ -4,9 +4,9 @@
 
 Runs every command of STEPS with each checkout on this machine and compares exit codes, standard output and all files
 written. Bytes depend on the processor and on numba, so stored hashes would not travel; two checkouts on one machine do.
-A model file has two parts, its columns (vectors among them) and its record. JSON loses the keys of VOLATILE first. Prints
-a line for each step and exits with 1 if any differs. --messages compares standard error, too, and --columns nothing but
-exit codes and the columns of Parquet files.
+A model file has two parts, its columns (vectors among them) and its record. JSON loses the keys of VOLATILE first.
+Prints a line for each step and exits with 1 if any differs. --messages compares standard error, too, and --columns
+nothing but exit codes and the columns of Parquet files.
 """
 
 from __future__ import annotations
