@@ -155,7 +155,8 @@ def test_vectors_that_are_no_numbers_are_damage(model, capsys):
     vectors[9] = np.nan
     column = pa.FixedSizeListArray.from_arrays(pa.array(vectors), 4)
     pq.write_table(table.set_column(table.schema.get_field_index("vector"), "vector", column), path)
-    for command in (["evaluate", str(model)], ["neighbors", str(model), "n0"], ["export", str(model), "-o", "x.csv"]):
+    output = str(model.parent / "x.csv")
+    for command in (["evaluate", str(model)], ["neighbors", str(model), "n0"], ["export", str(model), "-o", output]):
         assert path.name in said_by(capsys, command)
 
 

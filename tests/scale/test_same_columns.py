@@ -156,6 +156,18 @@ def variants() -> dict[str, Variant]:
             rows = [(row[0], "x", row[1]) if len(words) == 3 else row for row in with_roots(TREE, own)]
             found[f"{header}, root {marker}.csv"] = Variant(words, rows)
             found[f"{header}, root {marker}.parquet"] = Variant(words, rows, ending=".parquet")
+    for marker in ("NULL", "None", "-", "NA", "-1"):
+        for header in ("source,target", "lo,hi"):
+            first, second = header.split(",")
+            rows = with_roots(TREE, marker)
+            named = f"{header}, undecided by the header, root {marker}"
+            for ending in (".csv", ".parquet") if header == "source,target" else (".parquet",):
+                found[f"{named}{ending}"] = Variant((first, second), rows, ending=ending)
+                found[f"{named}, parent first{ending}"] = Variant((first, second), turned(rows), ending=ending)
+        found[f"no header, root {marker}.csv"] = Variant(None, with_roots(TREE, marker))
+        found[f"no header, parent first, root {marker}.csv"] = Variant(None, turned(with_roots(TREE, marker)))
+    found["a node called NA.csv"] = Variant(("source", "target"), [*TREE, ("c40", "NA"), ("c41", "NA")])
+    found["a node called NULL.csv"] = Variant(("source", "target"), [*TREE, ("c40", "NULL"), ("NULL", "c0")])
     found["root 0 among numbers.csv"] = Variant(("id", "parent_id"), [("5", "0"), ("6", "5"), ("7", "5"), ("8", "6")])
     found["root 0 is a node.csv"] = Variant(("id", "parent_id"), with_roots(NUMBERS, ""))
     found["empty parents.parquet"] = Variant(("a", "b"), with_roots(TREE, None), ending=".parquet")

@@ -83,6 +83,7 @@ class Columns:
     default : direction to assume, with a doubt, when the structure cannot tell
     notes : what else to say
     unseen : beginnings of names that the sample has none of, with what to do about them
+    root_words : words that mark roots once `direction` is known: of the second side, and of the first
     """
 
     child: str
@@ -93,6 +94,7 @@ class Columns:
     default: Direction = "child-parent"
     notes: tuple[str, ...] = ()
     unseen: tuple[tuple[str, str], ...] = ()
+    root_words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def select(self) -> str:
@@ -105,12 +107,19 @@ class Columns:
         child, parent = self.named
         return "; ".join((f"{child} is child, {parent} is parent", *self.notes))
 
-    def decided(self, direction: Direction, why: str) -> Columns:
+    def decided(self, direction: Direction, *why: str) -> Columns:
         """These columns with a direction that the data told."""
-        now = replace(self, direction="child-parent", notes=(*self.notes, why))
+        now = replace(self, direction="child-parent", notes=(*self.notes, *why), root_words=((), ()))
         if direction == "parent-child":
             now = replace(now, child=self.parent, parent=self.child, named=self.named[::-1])
-        return now
+        words = self.words_of(direction)
+        if not words:
+            return now
+        return replace(now, parent=_without_words(now.parent, words), notes=(*now.notes, _marks_roots(words)))
+
+    def words_of(self, direction: Direction) -> tuple[str, ...]:
+        """Words that mark roots if `direction` is the direction."""
+        return self.root_words[direction == "parent-child"]
 
     def check(self, piece: pa.RecordBatch, file: str) -> None:
         """Refuse names whose beginning would have changed how the file is read, had the sample held one."""
@@ -129,9 +138,9 @@ def columns_of(base: Any, given: Input, is_node: Callable[[str], bool] | None = 
     `is_node` tells the nodes of a model that is there already: a first line that names one is no header.
     """
     found = _columns_of_text(base, given, is_node) if given.is_text else _columns_of_parquet(base, given)
-    return found if found.direction is not None or given.reading.direction != "header" else replace(
-        found.decided(found.default, "as the header says"), notes=found.notes
-    )  # fmt: skip
+    if found.direction is not None or given.reading.direction != "header":
+        return found
+    return found.decided(found.default)
 
 
 # ---- CSV ----
@@ -415,18 +424,22 @@ def _with_roles(base: Any, table: _Table, roles: Roles, notes: list[str]) -> Col
         child = roles.label
         notes = [*notes, f"parents are found in {table.names[child]}, so that names nodes"]
     first, second = (_without_decimals(base, table, *pair) for pair in ((child, parent), (parent, child)))
+    root_words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if roles.is_table:
         markers = _root_markers(base, table, first, second)
         is_root = f"{second} = {first}"
         if markers:
             is_root += f" OR {second} IN ({', '.join(map(text, markers))})"
-            notes = [*notes, f"a parent {listed(markers, len(markers))} marks a root"]
+            notes = [*notes, _marks_roots(markers)]
         second = f"CASE WHEN {is_root} THEN NULL ELSE {second} END"
     elif roles.direction is not None:
         markers = _edge_markers(base, table, first, second)
         if markers:
-            notes = [*notes, f"a parent {listed(markers, len(markers))} marks a root"]
-            second = f"CASE WHEN {second} IN ({', '.join(map(text, markers))}) THEN NULL ELSE {second} END"
+            notes = [*notes, _marks_roots(markers)]
+            second = _without_words(second, markers)
+    else:
+        one, two = (tuple(_edge_markers(base, table, *sides)) for sides in ((first, second), (second, first)))
+        root_words = (one, two)
     unused = [short(name) for place, name in enumerate(table.names) if place not in (child, parent) and name.strip()]
     if unused:
         notes = [*notes, f"not used: {', '.join(unused[:3])}{', ...' if len(unused) > 3 else ''}"]
@@ -434,8 +447,17 @@ def _with_roles(base: Any, table: _Table, roles: Roles, notes: list[str]) -> Col
         notes = [*notes, "without blanks around names"]
     return Columns(
         first, second, table.sql, (table.names[child], table.names[parent]), roles.direction,
-        roles.weak_direction or "child-parent", tuple(notes),
+        roles.weak_direction or "child-parent", tuple(notes), root_words=root_words,
     )  # fmt: skip
+
+
+def _marks_roots(words: Sequence[str]) -> str:
+    return f"a parent {listed(words, len(words))} marks a root"
+
+
+def _without_words(name: str, words: Sequence[str]) -> str:
+    """SQL of a column of names, NULL instead of some words."""
+    return f"CASE WHEN {name} IN ({', '.join(map(text, words))}) THEN NULL ELSE {name} END"
 
 
 def _refers_to(base: Any, table: _Table, roles: Roles) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,12 @@ from ..engine.cpu import flat_tree
 from ..errors import InputError
 from ..io.atomic import cannot_write
 from ..io.readers.direction import infer
+from ..io.readers.relation import Direction
 from ..types import Codes
 from ..words import count
 from ..workers import in_parts, thread_count
 from .columns import Columns
-from .names import hashes_of
+from .names import hash_of, hashes_of
 from .source import Edges, connect
 
 __all__ = ["Intake", "take_in"]
@@ -79,10 +80,12 @@ def take_in(
     for path in paths.values():
         path.unlink()
     if read.direction is None:
-        decided = _decided(edges, read, child, parent)
-        if decided.child != read.child:
+        direction = _direction(edges, read, child, parent)
+        if direction == "parent-child":
             child, parent = parent, child
-        read = decided
+        words = read.words_of(direction)
+        read = read.decided(direction, "so the structure of all rows says")
+        hashes = _without_words(hashes, child, parent, words)
         if tell is not None:
             tell(read.said)
     return Intake(hashes, child, parent, read)
@@ -114,8 +117,8 @@ class _RawFile:
             raise cannot_write(self._path, error, self._written) from error
 
 
-def _decided(edges: Edges, columns: Columns, first: Codes, second: Codes) -> Columns:
-    """Columns with the direction that the structure tells, as for a single file; InputError where it does not."""
+def _direction(edges: Edges, columns: Columns, first: Codes, second: Codes) -> Direction:
+    """The direction that the structure tells, as for a single file; InputError where it does not."""
     found = infer(first, second, columns.default)
     if found.reason_for_doubt is not None:
         one, two = columns.named
@@ -123,7 +126,18 @@ def _decided(edges: Edges, columns: Columns, first: Codes, second: Codes) -> Col
             f"{edges.files[0]!r}: whether {one} or {two} is the child cannot be told, since {found.reason_for_doubt}: "
             "say --direction child-parent or --direction parent-child, or name both with --columns child,parent"
         )
-    return columns.decided(found.direction, "so the structure of all rows says")
+    return found.direction
+
+
+def _without_words(hashes: np.ndarray, child: Codes, parent: Codes, words: Sequence[str]) -> np.ndarray:
+    """Hashes without those of some words, which only parents have; the codes change in place."""
+    for word in words:
+        at = int(np.searchsorted(hashes, np.uint64(hash_of(word))))
+        hashes = np.delete(hashes, at)
+        parent[parent == at] = -1
+        for codes in (child, parent):
+            codes[codes > at] -= 1
+    return hashes
 
 
 def _mapped(path: Path, kind: type) -> np.ndarray:
