@@ -144,3 +144,22 @@ def test_of_repeated_keys_the_last_name_counts() -> None:
         "b",
         "y",
     }
+
+
+@pytest.mark.parametrize("nothing", ["null", "true", "false"])
+def test_an_element_that_names_nothing_is_listed_and_keeps_the_ids(nothing: str) -> None:
+    leaf = '{"id": 2, "name": "a"}'
+    text = f'{{"id": 0, "name": "r", "children": [{{"id": 1, "name": "a"}}, {nothing}, {leaf}]}}'
+    hierarchy = read(text.encode())
+    assert hierarchy.n_nodes == 3
+    assert hierarchy.report is not None
+    assert hierarchy.report.repair_counts == {"empty names": 1}
+    with pytest.raises(InputError, match="null or a truth value"):
+        read(text.encode(), strict=True)
+
+
+def test_ids_that_some_nodes_lack_are_said_not_to_be_used() -> None:
+    hierarchy = read(b'{"name": "r", "children": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]}')
+    assert hierarchy.report is not None
+    assert "ids not used, for 1 node of 3 have none" in hierarchy.report.notes
+    assert hierarchy.report.decision_counts == {"columns not used": 1}

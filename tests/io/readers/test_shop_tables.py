@@ -472,3 +472,60 @@ def test_archives_that_are_no_workbook(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("given", [{"part_of": True}, {"language": "de"}, {"tree": "2"}])
 def test_a_setting_without_use_is_refused(given: dict[str, Any]) -> None:
     _refused(CATEGORIES, "leave it out", **given)
+
+
+# Headers of products that are seldom written
+
+
+IDS_AND_PATHS = "id,parent_id,name\n1,,Home\n2,1,Kitchen\n3,2,Pans\n4,1,Garden\n"
+PRODUCTS_BELOW = {("x1", "Pans"), ("x2", "Garden")}
+
+
+@pytest.mark.parametrize(
+    "header", ["cat_path", "Cat Path", "categories path", "full_category_path", "Product Category Path"]
+)
+def test_a_column_of_paths_is_one_also_in_front_of_the_products(header: str, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(IDS_AND_PATHS)
+    (tmp_path / "p.csv").write_text(f"{header},sku\nHome/Kitchen/Pans,x1\nHome/Garden,x2\n")
+    edges = called_edges(read([tmp_path / "c.csv", tmp_path / "p.csv"]))
+    assert len(edges) == 5
+    assert {(child, parent.split(" [")[0]) for child, parent in edges if child.startswith("x")} == PRODUCTS_BELOW
+
+
+@pytest.mark.parametrize("header", ["sku\tcategories", "product_id\tcat_name", "SKU\tdepartments"])
+def test_a_header_of_products_and_categories_is_no_edge(header: str, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(IDS_AND_PATHS)
+    (tmp_path / "p.tsv").write_text(f"{header}\nx1\tPans\nx2\tGarden\n")
+    edges = called_edges(read([tmp_path / "c.csv", tmp_path / "p.tsv"]))
+    assert len(edges) == 5
+    assert {(child, parent.split(" [")[0]) for child, parent in edges if child.startswith("x")} == PRODUCTS_BELOW
+
+
+def test_a_leaf_category_is_the_lowest_level() -> None:
+    edges, _ = _read("main_category,sub_category,leaf_category\nHome,Kitchen,Pans\nHome,Garden,Pans\n")
+    assert ("Home > Kitchen > Pans", "Home > Kitchen") in edges
+    assert len(edges) == 4
+
+
+@pytest.mark.parametrize("word", ["#N/A", "(null)", "<NULL>", "NULL"])
+def test_an_empty_cell_of_a_spreadsheet_or_database_is_no_parent(word: str) -> None:
+    hierarchy = read(f"child,parent\nb,a\nc,a\na,{word}\n".encode())
+    assert edges_of(hierarchy) == {("b", "a"), ("c", "a")}
+    assert hierarchy.report is not None
+    assert [row.node for row in hierarchy.report.repairs if row.kind == "root markers"] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "text", ["id,parent_id\n1,\n2,\n3,\n", '[{"id": 1, "parent": null}, {"id": 2, "parent": null}]', "a,a\nb,b\n"]
+)
+def test_a_table_without_any_parent_is_no_star(text: str) -> None:
+    _refused(text, "a flat list of [23] nodes: no node is below another")
+
+
+def test_rows_of_several_ids_with_one_label_are_listed_if_parents_are_labels() -> None:
+    text = "id,name,parent\n1,Home,\n2,Kitchen,Home\n3,Garden,Home\n4,Pans,Kitchen\n5,Pans,Garden\n"
+    hierarchy = read(text.encode())
+    assert hierarchy.report is not None
+    assert "1 label of several ids, each read as one node, such as Pans (4, 5)" in "\n".join(hierarchy.report.notes)
+    found = [row.node for row in hierarchy.report.repairs if row.kind == "nodes named by label"]
+    assert found == [None, "Pans"]

@@ -238,6 +238,12 @@ def _build(work: Repairer, decision: Decision, sha256: str | None) -> Hierarchy:
     n = len(work.names)
     if n == 0 or (n == 1 and work.child.size == 0):
         raise InputError(f"{work.label} holds no edge: a hierarchy needs at least one child with a parent")
+    if work.child.size == 0 and RepairKind.ROOTS_JOINED not in settings.accepted:
+        few = listed([work.name(code) for code in range(min(n, _ROOTS_SHOWN))], n, _ROOTS_SHOWN)
+        raise InputError(
+            f"{work.label} is a flat list of {count(n, 'node')}: no node is below another ({few}); give the file that "
+            "states the parents, or name their column"
+        )
     has_parent = np.zeros(n, bool)
     has_parent[work.child] = True
     roots = np.flatnonzero(~has_parent)

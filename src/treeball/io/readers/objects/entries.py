@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
 from ....hierarchy.read_report import short
+from ....hierarchy.repairs import RepairKind
+from ....words import count
 from ...memory import require_room_after
 from ..path_tree import PathTree
 from ..relation import MISSING, Relation, RelationBuilder
@@ -64,7 +66,12 @@ class Entries:
         for above, below in self._families():
             parent = MISSING if above == MISSING else places[above]
             places += tree.add_all(parent, self.names[below])
-        return tree.to_relation(format)
+        relation = tree.to_relation(format)
+        without = self.ids.count(None)
+        if without < len(self.ids):
+            relation.notes.append(f"ids not used, for {count(without, 'node')} of {len(self.ids):,} have none")
+            relation.record_lines(RepairKind.COLUMNS_NOT_USED, [None], "field of ids, which some nodes lack")
+        return relation
 
     def _open_run(self, above: int) -> None:
         if above != self._above:

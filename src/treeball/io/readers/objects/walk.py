@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ....errors import InputError
+from ....hierarchy.repairs import RepairKind
 from ..relation import MISSING, Relation
 from ..tables.pairs import note_columns_not_used
 from .entries import Entries
@@ -36,12 +37,15 @@ class _Pending(NamedTuple):
         Whether it is an element of a list, the child of a node object, or the whole.
     below_key
         Whether the entry above it is a key, with at most one list in between.
+    in_items
+        Whether it is an element of a list.
     """
 
     value: Any
     above: int
     in_list: bool = True
     below_key: bool = False
+    in_items: bool = False
 
 
 def relation_of_tree(value: Any, format: str, label: str, insisted: bool) -> Relation:
@@ -49,11 +53,14 @@ def relation_of_tree(value: Any, format: str, label: str, insisted: bool) -> Rel
     entries = Entries()
     shape = Shape(entries, format, label, insisted)
     containers: set[int] = set()
-    visits = 0
+    visits = nameless = 0
     pending = [_Pending(value, MISSING)]
     while pending:
         place = pending.pop()
         item = place.value
+        if place.in_items and (item is None or isinstance(item, bool)):
+            nameless += 1  # no entry: a tree whose nodes all have ids stays one
+            continue
         if isinstance(item, _Leaves):
             shape.unused.update(dict.fromkeys(item.unused))
             entries.add_all(place.above, item.names, item.ids)
@@ -77,6 +84,9 @@ def relation_of_tree(value: Any, format: str, label: str, insisted: bool) -> Rel
     relation = entries.to_relation(f"nested {format}")
     note_columns_not_used(relation, list(shape.unused), "fields")
     shape.note_what_was_assumed(relation)
+    if nameless:
+        detail = "an element of a list is null or a truth value, and names no node"
+        relation.record_lines(RepairKind.EMPTY_NAMES, [None] * nameless, detail)
     return relation
 
 
@@ -96,7 +106,7 @@ def _open_list(place: _Pending, shape: Shape) -> list[_Pending]:
     for kind, group in groupby(place.value, _kind):
         run = list(group)
         leaves = None if place.below_key and isinstance(kind, tuple) else _leaves(kind, run)
-        later += [_Pending(one, place.above, True, place.below_key) for one in ([leaves] if leaves else run)]
+        later += [_Pending(one, place.above, True, place.below_key, True) for one in ([leaves] if leaves else run)]
     return later
 
 

@@ -44,21 +44,28 @@ _MEMBER = _words(
 )
 _GROUP = _words(
     "categoryid category categorycode categorykey categoryname catid cat productcategory productcategoryid class "
-    "classid group groupid department departmentid section sectionid taxonomyid collection collectionid genre genreid"
+    "classid group groupid department departmentid section sectionid taxonomyid collection collectionid genre genreid "
+    "categories categoryids catname cats departments collections productcategories productcategoryname"
 )
 
-CATEGORY_WORDS = _words("category categories categoryname productcategory taxonomy hierarchy")
-"""Header words of a column of categories, which may be written as paths or not."""
-PATH_WORDS = _words(
-    "path paths fullpath categorypath breadcrumb breadcrumbs googleproductcategory producttype categorytree"
+CATEGORY_WORDS = _words(
+    "category categories categoryname catname cat cats productcategory productcategories taxonomy hierarchy"
 )
+"""Header words of a column of categories, which may be written as paths or not."""
+_PATH_OF = ("", "category", "categories", "cat", "product", "productcategory", "item", "taxonomy", "node", "browse")
+PATH_WORDS = _words("googleproductcategory producttype categorytree productcategorytree") | {
+    full + one + word
+    for full in ("", "full", "google")
+    for one in _PATH_OF
+    for word in ("path", "paths", "breadcrumb", "breadcrumbs", "crumbs")
+}
 """Header words of a column of paths."""
 
-NULL_WORDS = frozenset(["null", "none", "nan", "na", "n/a", "nil", "\\n", "<na>", "-", "undefined"])
-"""Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
-
-CERTAIN_NULL_WORDS = frozenset(["null", "none", "nan", "n/a", "\\n", "<na>"])
+CERTAIN_NULL_WORDS = frozenset(["null", "none", "nan", "n/a", "\\n", "<na>", "#n/a", "(null)", "<null>"])
 """Those of NULL_WORDS that no node of an edge list is likely to be called by; "na" and "-" may be names."""
+
+NULL_WORDS = CERTAIN_NULL_WORDS | {"na", "nil", "-", "undefined"}
+"""Words, in lower case, that stand for "no parent" in an id/parent table when no node is called so."""
 
 NO_PARENT_NUMBERS = frozenset(["0", "-1", "0.0", "-1.0"])
 _PUNCTUATION = re.compile(r"[\s_\-.:#\"']+")

@@ -23,7 +23,7 @@ _SEQUENCES = tuple(
         "domain superkingdom kingdom phylum division class subclass order suborder family subfamily genus species",
         "segment family class brick",
         "segment family class commodity",
-        "sector department maincategory category subcategory subsubcategory",
+        "sector department maincategory category subcategory subsubcategory leafcategory",
         "sector department maincategory categoryname subcategoryname",
         "continent country region state province county city",
     )

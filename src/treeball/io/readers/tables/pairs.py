@@ -99,6 +99,23 @@ def note_named_by_label(relation: Relation) -> None:
     """Note and list that the labels are the names, since the parents are labels."""
     relation.notes.append("the parents are labels, so nodes are named by their labels; their ids find them too")
     relation.record_lines(RepairKind.NAMED_BY_LABEL, [None], "the parents are labels")
+    lists = relation.synonyms.to_pylist() if isinstance(relation.synonyms, pa.Array) else relation.synonyms or ()
+    names = relation.names.to_pylist() if isinstance(relation.names, pa.Array) else relation.names
+    several = [(name, listed(ids, len(ids), 3)) for name, ids in zip(names, map(_distinct, lists), strict=True) if ids]
+    if several:
+        name, ids = several[0]
+        relation.notes.append(
+            f"{count(len(several), 'label')} of several ids, each read as one node, such as {short(name)} ({ids}): "
+            "give the parents by id to keep them apart"
+        )
+        details = [f"the ids {ids} have one label, and are one node" for _, ids in several]
+        relation.record_nodes(RepairKind.NAMED_BY_LABEL, [name for name, _ in several], details)
+
+
+def _distinct(ids: Sequence[str] | None) -> list[str]:
+    """The ids of a node if they are several, else none."""
+    found = list(dict.fromkeys(ids or ()))
+    return found if len(found) > 1 else []
 
 
 def note_columns_not_used(relation: Relation, columns: Sequence[str], what: str = "columns") -> None:
