@@ -380,3 +380,11 @@ def test_a_folder_is_known_by_the_content_of_its_files(home, capsys):
     os.utime(home / "b.csv", ns=(1, 1))
     assert run(["fit", "b.csv", *again[2:]]) == 2
     assert "other edges" in capsys.readouterr().err
+
+
+def test_ids_that_become_one_node_by_their_label_are_said(home, capsys):
+    (home / "x.csv").write_text(
+        "id,name,parent\n1,Home,\n2,Kitchen,Home\n3,Garden,Home\n4,Pans,Kitchen\n5,Pans,Garden\n"
+    )
+    assert run(["fit", "x*.csv", "-o", "model", "--dim", "3", "--method", "construct"]) == 0
+    assert "1 label of several ids, each read as one node, such as Pans" in capsys.readouterr().err

@@ -421,8 +421,9 @@ def _with_roles(base: Any, table: _Table, roles: Roles, notes: list[str]) -> Col
     """SQL of two columns: labels where parents refer to them, integers without decimals, roots without a parent."""
     child, parent = roles.child, roles.parent
     if roles.label is not None and roles.alternative is not None and _refers_to(base, table, roles):
+        notes = [*notes, f"parents are found in {table.names[roles.label]}, so that names nodes"]
+        notes += _labels_of_several_ids(base, table, child, roles.label)
         child = roles.label
-        notes = [*notes, f"parents are found in {table.names[child]}, so that names nodes"]
     first, second = (_without_decimals(base, table, *pair) for pair in ((child, parent), (parent, child)))
     root_words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if roles.is_table:
@@ -468,6 +469,18 @@ def _refers_to(base: Any, table: _Table, roles: Roles) -> bool:
     counts = (f"(SELECT count(*) FROM rows WHERE parent IN (SELECT {one} FROM rows))" for one in ("child", "label"))
     by_id, by_label = table.ask(base, f"{rows} SELECT {', '.join(counts)}")[0]
     return bool(by_label > by_id)
+
+
+def _labels_of_several_ids(base: Any, table: _Table, ids: int, labels: int) -> list[str]:
+    """A note about the ids that become one node, for they have one label."""
+    found, example = table.ask(
+        base,
+        f"SELECT count(*), min(label) FROM (SELECT {table.name(labels)} AS label FROM {table.sql} WHERE label IS NOT "
+        f"NULL GROUP BY label HAVING count(DISTINCT {table.name(ids)}) > 1)",
+    )[0]
+    if not found:
+        return []
+    return [f"{count(found, 'label')} of several ids, each read as one node, such as {short(example)}"]
 
 
 def _without_decimals(base: Any, table: _Table, place: int, other: int) -> str:
