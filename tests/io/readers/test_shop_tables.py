@@ -529,3 +529,12 @@ def test_rows_of_several_ids_with_one_label_are_listed_if_parents_are_labels() -
     assert "1 label of several ids, each read as one node, such as Pans (4, 5)" in "\n".join(hierarchy.report.notes)
     found = [row.node for row in hierarchy.report.repairs if row.kind == "nodes named by label"]
     assert found == [None, "Pans"]
+
+
+@pytest.mark.parametrize("title", ["Made by hand,", "Made by hand,\nMay 2026,", "Export,"])
+@pytest.mark.parametrize("header", ["child,parent", "id,parent_id"])
+def test_a_title_above_the_header_is_no_edge(title: str, header: str) -> None:
+    text = f"{title}\n{header}\nb,a\nc,a\n"
+    _refused(text, "of text above the header .*remove what is above the header")
+    assert len(_read(text, header="no")[0]) > 2
+    assert _read("child,parent\nb,a\nc,a\n")[0] == {("b", "a"), ("c", "a")}

@@ -27,7 +27,15 @@ from ..relation import Relation
 from ..sample import Sample
 from ..settings import ReadSettings
 from ..source import Source
-from .columns import Roles, is_weight, roles_from_header, roles_from_settings, with_forced_direction, with_name_column
+from .columns import (
+    Roles,
+    is_weight,
+    looks_like_header,
+    roles_from_header,
+    roles_from_settings,
+    with_forced_direction,
+    with_name_column,
+)
 from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose, refuse_width
 from .pairs import as_weights, relation_of_columns
 
@@ -161,14 +169,34 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     return relation
 
 
+_TITLE_ROWS = 10  # rows of a title that are looked at for a header below them
+
+
 def choose_roles(dialect: Dialect, settings: ReadSettings, label: str, table: bool) -> Roles:
     """What each column is for: as the settings say, else by the header, else by position and the rows of the sample."""
     if settings.columns:
         return roles_from_settings(settings, dialect.header, dialect.width, label)
     roles = roles_from_header(dialect.header) if dialect.header is not None else None
+    if dialect.header is None and settings.header == "auto":
+        _refuse_title_above_header(dialect, label)
     if roles is None:
         roles = _roles_by_position(dialect, label, table, bool(settings.name_column))
     return with_name_column(roles, settings, dialect.header, dialect.width, label)
+
+
+def _refuse_title_above_header(dialect: Dialect, label: str) -> None:
+    """Refuse a table that begins with rows of one cell, a title, and a header below them."""
+    for number, row in enumerate(dialect.rows[:_TITLE_ROWS]):
+        roles = roles_from_header(row)
+        if roles is not None and roles.direction is not None and looks_like_header(row, dialect.rows[number + 1 :]):
+            if number and set(row).isdisjoint(cell for other in dialect.rows[number + 1 :] for cell in other):
+                raise InputError(
+                    f"{label} has {count(number, 'row')} of text above the header {listed(row, len(row), 5)}: remove "
+                    f"what is above the header, or say {setting('header', 'no')} if these are nodes"
+                )
+            return
+        if sum(bool(cell.strip()) for cell in row) > 1:
+            return
 
 
 def _roles_by_position(dialect: Dialect, label: str, table: bool, named: bool) -> Roles:
