@@ -183,32 +183,35 @@ class Run:
             turn.result()  # a worker that could not work is no run without findings
 
     def _work(self, seconds: float, most: int | None, job: int) -> None:
-        """The turns of one worker: all targets in turn, beginning with another one for each worker."""
+        """The turns of one worker: the next is the target that took the least time, so that slow ones delay no other.
+
+        Each worker begins with another target.
+        """
         worker = Worker()
         order = [*self.targets[job:], *self.targets[:job]]
+        spent = dict.fromkeys(order, 0.0)
         try:
             for target in order:
                 worker.make_ready(target)
             deadline = time.monotonic() + seconds
-            while order:
-                for target in list(order):
-                    if time.monotonic() > deadline:
-                        return
-                    number = self._take(target)
-                    if most is not None and number >= most:
-                        order.remove(target)
-                        continue
-                    answer = worker.try_input(target, {"target": target, "seed": self.seed, "number": number})
-                    case = Case.read(worker.folder) if "found" in answer else None
-                    if answer.get("found") in ("hang", "crash") or worker.tried >= _INPUTS_PER_WORKER:
+            while spent and (began := time.monotonic()) < deadline:
+                target = min(spent, key=spent.__getitem__)
+                number = self._take(target)
+                if most is not None and number >= most:
+                    del spent[target]
+                    continue
+                answer = worker.try_input(target, {"target": target, "seed": self.seed, "number": number})
+                case = Case.read(worker.folder) if "found" in answer else None
+                if answer.get("found") in ("hang", "crash") or worker.tried >= _INPUTS_PER_WORKER:
+                    worker.end()
+                    worker = Worker()
+                if answer.get("found") == "hang" and case is not None:
+                    answer = worker.try_patiently(case)
+                    if "found" in answer:
                         worker.end()
                         worker = Worker()
-                    if answer.get("found") == "hang" and case is not None:
-                        answer = worker.try_patiently(case)
-                        if "found" in answer:
-                            worker.end()
-                            worker = Worker()
-                    self._note(target, number, answer, case)
+                self._note(target, number, answer, case)
+                spent[target] += time.monotonic() - began
         finally:
             worker.end()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from random import Random
 
@@ -19,8 +21,9 @@ from tests.fuzz.drive import Run, Worker
 from tests.fuzz.model_changes import changed, sealed
 from tests.fuzz.mutate import mutated
 from tests.fuzz.shrink import replayed, shrunk
-from tests.fuzz.targets import TARGETS, find
+from tests.fuzz.targets import TARGETS, databases, find, models, partitions, writers
 from tests.fuzz.targets.models import written
+from treeball.errors import InputError
 from treeball.io.model_file import to_table
 
 
@@ -215,3 +218,118 @@ def test_a_worker_that_has_tried_many_inputs_is_followed_by_another(impatient, t
     run.go(600, jobs=1, most=12)
     assert run.tried.total() == 12
     assert len(made) >= 3
+
+
+class Slow:
+    """A worker that takes a fifth of a second for the target "slow", and no time for others."""
+
+    def __init__(self):
+        self.tried = 0
+
+    def make_ready(self, target):
+        pass
+
+    def try_input(self, target, asked):
+        time.sleep(0.2 if target == "slow" else 0.001)
+        return {"outcome": "read"}
+
+    def end(self):
+        pass
+
+
+def test_a_slow_target_leaves_time_for_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(drive, "Worker", Slow)
+    run = Run(0, ["slow", "fast"], tmp_path)
+    run.go(1.0, jobs=1)
+    assert run.tried["slow", "read"] >= 1
+    assert run.tried["fast", "read"] > 10 * run.tried["slow", "read"]
+
+
+def small_model(is_folder: bool) -> dict[str, bytes]:
+    if is_folder:
+        return partitions.folder_files()
+    return {"model.parquet": written(to_table(treeball.fit(models.EDGES, method="sarkar", dim=3)))}
+
+
+def two_writers(is_folder: bool, *kinds: str) -> Case:
+    own = [[kind, f"new {writer} 0", f"new {writer} 1"] for writer, kind in enumerate(kinds)]
+    return Case("writers", small_model(is_folder), {"writers": own, "kill": None, "pauses": [0.0] * len(kinds)})
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        ([(0, ""), (0, "")], "lost writes"),
+        ([(0, ""), (2, "treeball: no")], "lost writes"),
+        ([(1, "Traceback (most recent call last)"), (0, "")], "Traceback"),
+        ([(2, "no sentence"), (0, "")], "no sentence"),
+        ([(2, "treeball: another program has changed it"), (0, "")], "without the lock"),
+    ],
+)
+def test_writers_that_lie_are_found(monkeypatch, tmp_path, is_folder, ended, said):
+    monkeypatch.setattr(writers, "_written", lambda *_: ended)
+    with pytest.raises(AssertionError, match=said):
+        writers.attempt(two_writers(is_folder, "insert", "update"), tmp_path)
+
+
+def test_a_model_that_writers_damaged_is_found(monkeypatch, tmp_path):
+    def damage(_case, model):
+        model.write_bytes(model.read_bytes()[:-1])
+        return [(-9, ""), (-9, "")]
+
+    monkeypatch.setattr(writers, "_written", damage)
+    with pytest.raises(AssertionError, match="left a damaged model"):
+        writers.attempt(two_writers(False, "insert", "insert"), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize("kinds", [("insert", "insert"), ("insert", "update")])
+def test_writers_without_a_lock_are_found(monkeypatch, tmp_path, is_folder, kinds):
+    """The processes really work at the same time: without the lock a write is lost, or refused because it would be."""
+    case = two_writers(is_folder, *kinds)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import treeball.io.locking\ntreeball.io.locking._try = lambda path: lambda: None\n"
+    )
+    places = [str(tmp_path), os.environ.get("PYTHONPATH")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, places)))
+    found = []
+    for _ in range(5):  # on a busy machine one writer may end before the other begins
+        try:
+            writers.attempt(case, tmp_path)
+        except AssertionError as error:
+            found.append(str(error))
+            break
+        except InputError:
+            pass
+    assert found
+    assert "lost writes" in found[0] or "without the lock" in found[0]
+
+
+def test_a_view_that_is_run_is_found(monkeypatch, tmp_path):
+    model = treeball.fit(models.EDGES, method="sarkar", dim=2)
+    monkeypatch.setattr(databases, "import_vectors", lambda *_, **__: model)
+    databases.attempt(Case("databases", {}, {"view": False}), tmp_path)
+    with pytest.raises(AssertionError, match="a view was run"):
+        databases.attempt(Case("databases", {}, {"view": True}), tmp_path)
+
+
+def test_known_damages_of_partitioned_models_are_tried(monkeypatch, tmp_path):
+    small_model(is_folder=True)
+    cases = [partitions.make(Dice(0, "partitions", number)) for number in range(200)]
+    kinds = {case.options["damage"].rpartition(": ")[2] for case in cases if case.options["damage"]}
+    assert len(kinds) > 20
+    assert {case.options["command"][0] for case in cases} >= {"insert", "update", "fit", "ask", "info", "verify"}
+    info = Case("partitions", small_model(True), {"command": ["info", "HOME/model.folder"], "damage": None})
+    partitions.attempt(info, tmp_path)
+    damaged = Case("partitions", info.files, {**info.options, "damage": "manifest.json: half"})
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        partitions.attempt(damaged, tmp_path)
+
+    def run(_words):
+        raise KeyError("nobody expects this")
+
+    monkeypatch.setattr(models, "run", run)
+    with pytest.raises(KeyError):
+        partitions.attempt(info, tmp_path)

@@ -73,7 +73,11 @@ def case_of(target: str, model: bytes, command: str) -> Case:
 def attempt(case: Case, folder: Path) -> None:
     """Run a command on the model, as a person would."""
     words = ["model.parquet" if word == "MODEL" else word for word in shlex.split(case.options["command"])]
-    words = [str(folder / word) if word.startswith(("model.", "out.", "tree.")) else word for word in words]
+    require_words([str(folder / word) if word.startswith(("model.", "out.", "tree.")) else word for word in words])
+
+
+def require_words(words: list[str]) -> None:
+    """Run a command, which must succeed without a warning of a library, or refuse in one sentence."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -3,45 +3,66 @@
 from __future__ import annotations
 
 import json
-import shlex
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from tests.scale.damage import commands, damages, fit_again
 from tests.scale.hierarchies import random_edges, write
-from treeball.scale.fit import fit_folder
-from treeball.scale.settings import ScaleSettings
 
 from ..case import Case
 from ..dice import Dice
 from ..mutate import mutated
 from . import models
 
-_NODES = 60
-_NEW = b"child,parent\nnew 1,n3\nnew 2,n3\n"
-_COMMANDS = (
-    "info MODEL", "verify MODEL", "evaluate MODEL --sample 20", "neighbors MODEL n7 -k 3",
-    "ask MODEL parents n7 --from hierarchy", "ask MODEL ancestors n7 --from hierarchy",
-    "ask MODEL subtree n1 --from hierarchy", "ask MODEL path n7 n9 --from hierarchy", "ask MODEL parent n7",
-    "export MODEL -o out.csv", "view MODEL --html out.html --no-open", "insert MODEL tree.csv",
-)  # fmt: skip
+_EDGES = [*random_edges(60), ("alone", None)]
 _VALUES: tuple[Any, ...] = (None, -1, 0, 3, 2**70, 1.5, "x", "../x", "/etc/passwd", [], [1], {}, {"a": 1}, True)
+_HOME = Path("HOME")
 _made: dict[str, bytes] = {}
+_damages: list[str] = []
+
+
+def edges() -> list[tuple[str, str | None]]:
+    """Edges child, parent of the model."""
+    return [*_EDGES[:50], *_EDGES[-6:], ("added a", "n1"), ("z", "n4")]
+
+
+def rows(some: Iterable[tuple[str, str | None]]) -> str:
+    """A table of edges."""
+    return "child,parent\n" + "".join(f"{child},{parent or ''}\n" for child, parent in some)
 
 
 def folder_files() -> dict[str, bytes]:
-    """Files of a small partitioned model by their quoted paths, made once."""
+    """Files of a small partitioned model with added and removed nodes by their quoted paths, made once."""
     if _made:
         return _made
     with tempfile.TemporaryDirectory() as made:
         home = Path(made)
-        pattern = write(random_edges(_NODES), home / "edges")
-        settings = ScaleSettings(method="construct", dim=3, branch_nodes=30, workers=1)
-        fit_folder((pattern,), home / "model", settings, lambda *_: None)
-        files = [file for file in (home / "model").rglob("*") if file.is_file()]
-        _made.update({quote(str(file.relative_to(home / "model")), safe=""): file.read_bytes() for file in files})
+        model = home / "model.folder"
+        _lay_out_sources(home)
+        models.require_words(fit_again(model, home))
+        (home / "added.csv").write_text(rows([("added a", "n1"), ("added b", "n2")]))
+        models.require_words(["insert", str(model), str(home / "added.csv")])
+        models.require_words(["update", str(model), str(home / "all.csv"), "--force"])
+        files = [file for file in sorted(model.rglob("*")) if file.is_file()]
+        _made.update({quote(str(file.relative_to(model)), safe=""): file.read_bytes() for file in files})
+        _damages[:] = [name for name, _ in damages(model)]
     return _made
+
+
+def _lay_out_sources(home: Path) -> None:
+    """What the commands read besides the model."""
+    write(list(_EDGES), home / "edges")
+    (home / "new.csv").write_text(rows([("fresh 1", "n3"), ("fresh 2", "n3")]))
+    (home / "all.csv").write_text(rows(edges()))
+
+
+def _commands() -> list[list[str]]:
+    """Words of all commands; HOME stands for the folder in which the model and its sources lie."""
+    model = _HOME / "model.folder"
+    return [*commands(model, _HOME), fit_again(model, _HOME)]
 
 
 def laid_out(files: dict[str, bytes], place: Path) -> Path:
@@ -57,14 +78,22 @@ def laid_out(files: dict[str, bytes], place: Path) -> Path:
 def prepare() -> None:
     """Fit a small folder, and run every command on a copy."""
     folder_files()
-    for command in _COMMANDS:
-        case = Case("partitions", dict(_made), {"command": command})
+    for command in _commands():
+        case = Case("partitions", dict(_made), {"command": command, "damage": None})
         with tempfile.TemporaryDirectory() as folder:
             attempt(case, case.write(Path(folder)))
 
 
 def make(dice: Dice) -> Case:
-    """A folder in which a file is missing, cut, or has other bytes, values or entries."""
+    """A folder with one of the known damages, or with another one."""
+    options = {"command": dice.choice(_commands()), "damage": None}
+    if dice.random() < 0.6:
+        return Case("partitions", dict(_made), {**options, "damage": dice.choice(_damages)})
+    return Case("partitions", _other_files(dice), options)
+
+
+def _other_files(dice: Dice) -> dict[str, bytes]:
+    """Files of which one is missing, cut, or has other bytes, values or entries."""
     files = dict(_made)
     name = dice.choice([*files, *(one for one in files if one.endswith(".json")), "manifest.json"])
     kind = dice.random()
@@ -80,16 +109,17 @@ def make(dice: Dice) -> Case:
         files[name] = _other_values(files[name], dice)
     else:
         files[name] = mutated(files[name], list(_made.values()), dice)
-    return Case("partitions", files, {"command": dice.choice(_COMMANDS)})
+    return files
 
 
 def attempt(case: Case, folder: Path) -> None:
-    """Lay the folder out, and run the command on it."""
+    """Lay the folder out, damage it, and run the command on it."""
     with tempfile.TemporaryDirectory(prefix="treeball-fuzz-") as place:
-        laid_out(case.files, Path(place))
-        (Path(place) / "tree.csv").write_bytes(_NEW)
-        command = " ".join("model.folder" if word == "MODEL" else word for word in shlex.split(case.options["command"]))
-        models.attempt(Case("partitions", {}, {"command": command}), Path(place))
+        model = laid_out(case.files, Path(place))
+        _lay_out_sources(Path(place))
+        if case.options["damage"] is not None:
+            dict(damages(model))[case.options["damage"]](model)
+        models.require_words([word.replace(str(_HOME), place, 1) for word in case.options["command"]])
 
 
 def _other_entry(data: bytes, dice: Dice) -> bytes:
