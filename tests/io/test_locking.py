@@ -185,6 +185,24 @@ def test_a_lock_that_cannot_be_made_is_one_sentence(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("kind", ["folder", "link", "link to itself"])
+def test_a_folder_or_a_link_in_the_place_of_the_lock_is_named(tmp_path, kind):
+    (tmp_path / "model.parquet").write_bytes(b"model")
+    lock = tmp_path / ".model.parquet.lock"
+    if kind == "folder":
+        lock.mkdir()
+    else:
+        (tmp_path / "other").write_bytes(b"other")
+        lock.symlink_to(lock if kind == "link to itself" else tmp_path / "other")
+    with pytest.raises(InputError) as raised, writer_lock(tmp_path / "model.parquet"):
+        pass
+    assert str(raised.value) == (
+        f"cannot write {str(tmp_path / 'model.parquet')!r}: its lock {str(lock)!r} is a folder or a link; "
+        "remove it and try again"
+    )
+    assert kind == "folder" or lock.is_symlink()
+
+
 COUNTER = """
 import os, sys, time, random
 from pathlib import Path

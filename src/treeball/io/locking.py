@@ -38,6 +38,7 @@ FOLDER_LOCK = ".lock"
 WAIT_SECONDS = 60.0  # an insert into a model of a million nodes takes about this long
 _TELL_AFTER, _POLL_SECONDS = 1.0, 0.05
 _BUSY = (errno.EAGAIN, errno.EWOULDBLOCK)
+_NO_FILE = (errno.EISDIR, errno.ELOOP)
 _MOST_OWNER_BYTES = 4096
 _held = threading.local()
 
@@ -85,6 +86,11 @@ def _acquire(target: Path, path: Path, wait: float, tell: Callable[[str], None] 
         try:
             release = _try(path)
         except OSError as error:
+            if error.errno in _NO_FILE:
+                raise InputError(
+                    f"cannot write {str(target)!r}: its lock {str(path)!r} is a folder or a link; "
+                    "remove it and try again"
+                ) from error
             raise cannot_write(target, error) from error
         if release is not None:
             return release
