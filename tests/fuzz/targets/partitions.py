@@ -20,6 +20,7 @@ from . import models
 _EDGES = [*random_edges(60), ("alone", None)]
 _VALUES: tuple[Any, ...] = (None, -1, 0, 3, 2**70, 1.5, "x", "../x", "/etc/passwd", [], [1], {}, {"a": 1}, True)
 _HOME = Path("HOME")
+_KNOWN = {"model.folder", "edges", "new.csv", "all.csv", "out.csv", "out.html"}
 _made: dict[str, bytes] = {}
 _damages: list[str] = []
 
@@ -119,7 +120,11 @@ def attempt(case: Case, folder: Path) -> None:
         _lay_out_sources(Path(place))
         if case.options["damage"] is not None:
             dict(damages(model))[case.options["damage"]](model)
-        models.require_words([word.replace(str(_HOME), place, 1) for word in case.options["command"]])
+        try:
+            models.require_words([word.replace(str(_HOME), place, 1) for word in case.options["command"]])
+        finally:
+            written = {path.name for path in Path(place).iterdir()}
+            assert written <= _KNOWN, f"written outside of the model: {sorted(written - _KNOWN)}"
 
 
 def _other_entry(data: bytes, dice: Dice) -> bytes:
