@@ -36,14 +36,18 @@ def prepare() -> None:
 
 
 def make(dice: Dice) -> Case:
-    """Two or three writers, each with new nodes of its own, the moments they begin, and when one of them is killed."""
+    """Two or three writers, each with new nodes of its own, the moments they begin, and when one of them is killed.
+
+    It is killed some time after the last began, or after one of them has taken the lock, which is while they write.
+    """
     number = dice.choice((2, 2, 3))
     kinds = ["insert", *(dice.choice(("insert", "update")) for _ in range(number - 1))]
     dice.shuffle(kinds)
     writers = [
         [kind, *(f"new {writer} {node}" for node in range(dice.choice((1, 2, 5))))] for writer, kind in enumerate(kinds)
     ]
-    kill = [dice.randrange(number), dice.uniform(0.2, 2.5)] if dice.random() < 0.5 else None
+    moment = dice.choice((["start", dice.uniform(0.2, 2.5)], ["lock", dice.uniform(0.0, 0.4)]))
+    kill = [dice.randrange(number), *moment] if dice.random() < 0.6 else None
     pauses = [dice.choice((0.0, 0.0, dice.uniform(0, 0.5))) for _ in writers]
     files = _made[dice.choice(("file", "folder"))]
     return Case("writers", files, {"writers": writers, "kill": kill, "pauses": pauses})
@@ -97,6 +101,13 @@ def _is_there(model: Path, name: str) -> bool:
     return False
 
 
+def _await_lock(model: Path, running: list[subprocess.Popen[str]]) -> None:
+    """Wait until one of the writers holds the lock, or all have ended."""
+    lock = model / ".lock" if model.is_dir() else model.with_name(f".{model.name}.lock")
+    while not lock.exists() and any(process.poll() is None for process in running):
+        time.sleep(0.005)
+
+
 def _written(case: Case, model: Path) -> list[tuple[int, str]]:
     """Exit code of every writer, below zero for one that was killed, and what it said."""
     running = []
@@ -112,7 +123,9 @@ def _written(case: Case, model: Path) -> list[tuple[int, str]]:
         time.sleep(case.options["pauses"][writer])
         running.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
     if case.options["kill"] is not None:
-        writer, seconds = case.options["kill"]
+        writer, since, seconds = case.options["kill"]
+        if since == "lock":
+            _await_lock(model, running)
         time.sleep(seconds)
         running[writer].send_signal(signal.SIGKILL)
     try:
