@@ -106,3 +106,42 @@ def test_a_parent_may_be_the_last_step_of_a_path_and_it_is_said(
     assert run(["insert", str(model), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.parquet")]) == 0
     assert "'kitchen' is read as 'Home > Kitchen'" in capsys.readouterr().err
     assert treeball.load(tmp_path / "out.parquet").hierarchy.names.find("Woks") >= 0
+
+
+PATHS = "Home\nHome > Kitchen\nHome > Kitchen > Pans\nHome > Garden\n"
+EDGES = "child,parent\nKitchen,Home\nPans,Kitchen\n"
+WITH_IDS = "1 - Home\n2 - Home > Kitchen\n3 - Home > Kitchen > Pans\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "new", "kind", "node", "parent"),
+    [
+        (PATHS, "Home > kitchen > PANS > Woks\n", "txt", "Home > kitchen > PANS > Woks", "Home > Kitchen > Pans"),
+        (PATHS, "Kitchen > Pans > Woks\n", "txt", "Kitchen > Pans > Woks", "Home > Kitchen > Pans"),
+        (PATHS, "Home > Kitchen\nHome > kitchen > Woks\n", "txt", "Home > kitchen > Woks", "Home > Kitchen"),
+        (EDGES, "child,parent\nkitchen,Home\nWoks,kitchen\n", "csv", "Woks", "Kitchen"),
+        (EDGES, "child,parent\nWoks,pans\npans,kitchen\nkitchen,home\n", "csv", "Woks", "Pans"),
+        (WITH_IDS, "9 - home > KITCHEN > Woks\n", "txt", "9", "2"),
+    ],
+)  # fmt: skip
+def test_steps_of_new_paths_in_another_case_make_no_second_branch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str, new: str, kind: str, node: str, parent: str
+) -> None:
+    (tmp_path / f"first.{kind}").write_text(first)
+    (tmp_path / f"new.{kind}").write_text(new)
+    model = treeball.fit(tmp_path / f"first.{kind}", dim=3).save(tmp_path / "model.parquet")
+    before = treeball.load(model).hierarchy
+    assert run(["insert", str(model), str(tmp_path / f"new.{kind}"), "-o", str(tmp_path / "out.parquet")]) == 0
+    assert " is read as " in capsys.readouterr().err
+    after = treeball.load(tmp_path / "out.parquet").hierarchy
+    assert set(map(str, after.names)) - set(map(str, before.names)) == {node}
+    assert [str(after.names[code]) for code in after.parents_of(after.names.find(node))] == [parent]
+
+
+def test_a_step_below_another_parent_is_a_new_node(tmp_path: Path) -> None:
+    (tmp_path / "first.txt").write_text(PATHS)
+    (tmp_path / "new.txt").write_text("Home > Garden > Pans > Woks\n")
+    model = treeball.fit(tmp_path / "first.txt", dim=3).save(tmp_path / "model.parquet")
+    assert run(["insert", str(model), str(tmp_path / "new.txt"), "-o", str(tmp_path / "out.parquet")]) == 0
+    names = treeball.load(tmp_path / "out.parquet").hierarchy.names
+    assert {"Home > Garden > Pans", "Home > Garden > Pans > Woks"} <= set(names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,8 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
                 f"{described.shown(described.find(lost))!r} is not in the model and has no parent in the new edges "
                 f"(an empty one, 0, -1 or null is none): give it one, such as {names.shown(hierarchy.root)!r}"
             )
+    labelled = {} if described is None else described.labels_by_name(described)
+    code |= _old_inner_nodes(hierarchy, pairs, {*labelled, *code})
     added: dict[Hashable, int] = {}
     for child, _ in pairs:
         if child not in code:
@@ -113,6 +115,31 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
         np.concatenate([edit.origin, np.full(len(added), -1)]),
         np.concatenate([edit.loose, np.ones(len(added), np.bool_)]),
     )
+
+
+def _old_inner_nodes(hierarchy: Hierarchy, pairs: Pairs, exact: Set[Hashable]) -> dict[Hashable, int]:
+    """Codes of old nodes that the pairs name loosely, both as parents and as children of their old parents.
+
+    A path such as "shop > dog food > dry" states the edges above its new node too. Without this, each of its steps
+    in another case would be a second branch.
+
+    Parameters
+    ----------
+    exact
+        Names that need no such search: those that an old node has exactly, and new ids that have a label.
+    """
+    above: dict[Hashable, list[Hashable]] = {}
+    for child, parent in pairs:
+        above.setdefault(child, []).append(parent)
+    names = hierarchy.names
+    found: dict[Hashable, int] = {}
+    for name in dict.fromkeys(parent for _, parent in pairs if parent in above and parent not in exact):
+        codes = names.meant(name).codes
+        if len(codes) == 1:
+            parents = set(hierarchy.parents_of(codes[0]).tolist())
+            if all(parents.intersection(names.meant(parent).codes) for parent in above[name]):
+                found[name] = names.find(name)
+    return found
 
 
 def _parent_by_loose_name(hierarchy: Hierarchy, child: Hashable, parent: Hashable) -> int:
