@@ -585,3 +585,7 @@ def test_a_table_too_wide_for_the_terminal_becomes_several(room):
     assert all(sum(widths[column] + 3 for column in part) <= room or len(part) == 3 for part in parts)
     assert len(parts) == 1 or room < 400
     assert _that_fit(widths, 0, room) == [list(range(7))]
+
+
+def test_a_model_after_resume_is_not_read_as_edges(catalog, model, capsys):
+    refused(["fit", catalog, "--resume", model, "-o", "more.parquet", *QUICK], capsys, "--resume takes no file", model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,6 +72,8 @@ def fit(
     from ..methods._fit import begin
     from ..methods.auto import resolve
 
+    if resume:
+        _require_no_model(more)
     output = output or _default_output(source)
     require_writable(output, source, *more)
     checkpoint = output.with_name(output.name + ".checkpoint")
@@ -134,6 +137,18 @@ def _default_output(source: str) -> Path:
     output = Path(f"{stem_of(source)}.parquet")
     taken = source != "-" and output.exists() and output.samefile(source)
     return output.with_suffix(".model.parquet") if taken else output
+
+
+def _require_no_model(more: Sequence[str]) -> None:
+    """Refuse the model after ``--resume MODEL``: it would be read as one more file of edges."""
+    from ..io.model_file import is_model
+
+    for path in more:
+        if Path(path).is_file() and is_model(Path(path)):
+            raise InputError(
+                f"--resume takes no file, so {path!r} would be read as one more hierarchy: to train this model further, "
+                f"name it as the output: --resume -o {path}"
+            )
 
 
 def _resume_point(output: Path, checkpoint: Path) -> Embedding | None:
