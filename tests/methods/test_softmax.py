@@ -212,6 +212,7 @@ def test_auto_takes_a_part_of_a_closure_for_an_open_world():
     model = treeball.fit(parts.train, seed=3, epochs=400)
     assert model.provenance.settings["open_world"] is True
     assert "in an open world" in model.provenance.log[0].text
+    assert "compared with no other method; open_world=False" in model.provenance.log[0].text
     assert treeball.evaluate_held_out(model, parts.held_out).map > 0.95
     closed = resolve(treeball.read(parts.train), {"open_world": False})
     assert closed.settings.to_dict()["open_world"] is False

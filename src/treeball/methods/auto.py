@@ -109,7 +109,8 @@ def _traced(name: str, given: Mapping[str, Any]) -> Choice:
     settings = settings_of(find(name).settings, name, rest)
     require(
         not every or settings.epochs_to_train > 0,
-        f"the method {name} has no epochs to trace: leave trace_every out",
+        f"the method {name} has no epochs to trace: leave trace_every out, or let its settings return their number as "
+        "epochs_to_train",
     )
     return Choice(settings, [], trace_every=every)
 
@@ -128,7 +129,9 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
     if listed > LISTED_SHARE * implied and given.get("open_world", True):
         why = (
             f"auto: softmax training in an open world: {listed:,} of the {implied:,} pairs that the edges imply are "
-            "edges, too, so the file lists a part of a closure, and what it does not list may be true"
+            "edges, too, so the file lists a part of a closure, and what it does not list may be true; it is "
+            "compared with no other method; open_world=False (on the command line: --no-open-world) trains on the listed "
+            "pairs alone and compares"
         )
         return Choice(softmax_for(hierarchy.n_nodes, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
