@@ -146,9 +146,7 @@ def test_a_training_from_outside_is_traced(step, every, epochs):
 
 
 def test_a_trace_of_what_has_no_epochs_is_refused():
-    with pytest.raises(
-        InputError, match=r"the method still has no epochs to trace: leave trace_every out, .*epochs_to_train"
-    ):
+    with pytest.raises(InputError, match=r"the method still has no epochs to trace: .*epochs_to_train"):
         treeball.fit(EDGES, method="still", trace_every=2)
     with pytest.raises(InputError, match="trace_every must be a whole number of at least 0"):
         treeball.fit(EDGES, method="drift", trace_every=-1)

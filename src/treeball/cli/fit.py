@@ -146,8 +146,8 @@ def _require_no_model(more: Sequence[str]) -> None:
     for path in more:
         if Path(path).is_file() and is_model(Path(path)):
             raise InputError(
-                f"--resume takes no file, so {path!r} would be read as one more hierarchy: to train this model further, "
-                f"name it as the output: --resume -o {path}"
+                f"--resume takes no file, so {path!r} would be read as one more hierarchy: to train this model "
+                f"further, name it as the output: --resume -o {path}"
             )
 
 

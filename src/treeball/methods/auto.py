@@ -130,8 +130,8 @@ def _suitable(hierarchy: Hierarchy, given: Mapping[str, Any]) -> Choice:
         why = (
             f"auto: softmax training in an open world: {listed:,} of the {implied:,} pairs that the edges imply are "
             "edges, too, so the file lists a part of a closure, and what it does not list may be true; it is "
-            "compared with no other method; open_world=False (on the command line: --no-open-world) trains on the listed "
-            "pairs alone and compares"
+            "compared with no other method; open_world=False (on the command line: --no-open-world) trains on the "
+            "listed pairs alone and compares"
         )
         return Choice(softmax_for(hierarchy.n_nodes, {"open_world": True, **given}), [why])
     if not hierarchy.is_tree and hierarchy.n_nodes <= SOFTMAX_UP_TO_NODES:
