@@ -304,6 +304,8 @@ def test_every_parent_of_a_node_is_shown_and_leads_there(open_view: Open, tmp_pa
         fact = there.locator("#pane-node dl.facts dt", has_text="Children")
         children = fact.locator("xpath=following-sibling::dd[1]")
         assert children.inner_text() == {"a": "1", "b": "2", "c": "1"}[parent]
+        below = there.locator("#pane-node dl.facts dt", has_text="Below it").locator("xpath=following-sibling::dd[1]")
+        assert below.inner_text() == {"a": "2", "b": "3", "c": "2"}[parent]
     assert open_view(page, address="#node=t").page.locator("#parents").count() == 0  # one parent is in the path
 
 

@@ -34,7 +34,7 @@ function factRows(app, node) {
   return [
     ['Level', String(tree.depth[node] + (summary.part?.above.length ?? 0))],
     ['Children', ofAll(children, app.part?.children[node])],
-    ['Below it', ofAll(tree.size[node] - 1, app.part?.below[node])],
+    ['Below it', ofAll(descendantsOf(tree, node), app.part?.below[node])],
     ...lengthRows(app, node),
     ['Distance to parent', node ? decimals(facts.parentDistance[node]) : '–'],
     ['Distance from origin', decimals(facts.radius[node])],
@@ -156,7 +156,7 @@ function relation(tree, node, other) {
 // How many nodes are below one in the whole model.
 /** @param {App} app @param {number} node */
 function countBelow(app, node) {
-  return app.part ? app.part.below[node] : app.tree.size[node] - 1;
+  return app.part ? app.part.below[node] : descendantsOf(app.tree, node);
 }
 
 // ---- the panel ----

@@ -206,6 +206,26 @@ function childrenOf(tree, node) {
   return children;
 }
 
+// How many nodes are below a node, each counted once, also those that are drawn below another parent.
+/** @param {Tree} tree @param {number} node */
+function descendantsOf(tree, node) {
+  const { first, otherChild, otherParent } = tree;
+  if (!otherChild.length || !node) return tree.size[node] - 1;
+  const found = new Set([node]);
+  const waiting = [node];
+  /** @param {number} child */
+  const add = (child) => {
+    if (!found.has(child)) waiting.push(child);
+    found.add(child);
+  };
+  for (let top = waiting.pop(); top !== undefined; top = waiting.pop()) {
+    for (let child = first[top]; child < first[top + 1]; child++) add(child);
+    if (waiting.length) continue;
+    for (let i = 0; i < otherChild.length; i++) if (found.has(otherParent[i])) add(otherChild[i]);
+  }
+  return found.size - 1;
+}
+
 // A node in words: its label with its id, or its name alone.
 /** @param {Tree} tree @param {number} node */
 function fullName(tree, node) {
