@@ -7,13 +7,12 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..web import LOOPBACK, names_this_machine, with_safe_headers
+from ..web import ADDRESS_TOO_LONG, LONGEST_ADDRESS, LOOPBACK, names_this_machine, with_safe_headers
 from .errors import error_response, too_late
 from .settings import ServeSettings
 
 __all__ = ["Guard"]
 
-_LONGEST_ADDRESS = 32_768  # room for two of the longest names, however they are encoded
 _MOST_IN_HEADERS = 32_768  # bytes
 _MOST_BODIES = 16  # of the largest size, that are held together while the rest of them is awaited
 
@@ -50,10 +49,8 @@ class Guard:
         headers = dict(scope["headers"])
         if self.settings.host in LOOPBACK and not names_this_machine(headers.get(b"host", b"")):
             return HTTPException(403, "only this machine is answered, by the names 127.0.0.1 and localhost")
-        if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > _LONGEST_ADDRESS:
-            return HTTPException(
-                414, f"the address is longer than {_LONGEST_ADDRESS:,} bytes: send names in the body of a POST"
-            )
+        if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > LONGEST_ADDRESS:
+            return HTTPException(414, ADDRESS_TOO_LONG)
         if not _is_utf8(scope["query_string"]):
             return HTTPException(400, "the address is no UTF-8: write what is not ASCII in it as %C3%A4 and the like")
         if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > _MOST_IN_HEADERS:

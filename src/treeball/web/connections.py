@@ -23,9 +23,19 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn.protocols.http.flow_control import FlowControl
 
-__all__ = ["MOST_IN_HEAD", "Bounds", "Connection", "Connections", "H11Connection"]
+__all__ = [
+    "ADDRESS_TOO_LONG",
+    "LONGEST_ADDRESS",
+    "MOST_IN_HEAD",
+    "Bounds",
+    "Connection",
+    "Connections",
+    "H11Connection",
+]
 
 MOST_IN_HEAD = 65_536  # bytes of an address and all headers
+LONGEST_ADDRESS = 32_768  # bytes: room for two of the longest names, however they are encoded
+ADDRESS_TOO_LONG = f"the address is longer than {LONGEST_ADDRESS:,} bytes: send names in the body of a POST"
 _TAKEN = 65_536  # bytes of an answer that a client takes in the time it has
 _LINGER_SECONDS = 2.0  # for which a client may go on sending after a refusal; a sender that is reset loses the answer
 _MOST_DISCARDED = 8_000_000  # bytes that it may send in that time
@@ -204,7 +214,7 @@ class Connection(asyncio.Protocol):
     def send_400_response(self, msg: str) -> None:
         """Say that a request is none; in JSON, as all errors."""
         if self.is_address_too_long():
-            self.answer_and_leave(414, f"an address has fewer than {MOST_IN_HEAD:,} bytes: send names in a POST")
+            self.answer_and_leave(414, ADDRESS_TOO_LONG)
         else:
             self.answer_and_leave(400, "this is no request of HTTP/1.1")
 
