@@ -28,7 +28,10 @@ _KEY = re.compile(
 _DEEPEST = 5_000  # each level costs the parser time at every further one
 _MOST_TRIED = 1 << 16  # characters
 _FLAT = 0.55  # more than columns that blanks separate, less than others
+_MAP = 0.7  # more than paths between slashes
 _ITEM = re.compile(r"\s*+-(?: ++\S|\s*+$)")
+_BULLET_WITHIN = re.compile(r" (?:[-*+•◦▪‣]|\d++[.)]) ")
+_FLOW = re.compile(r"[{\[]")
 _DIRECTIVE = re.compile(r"%YAML[ \t]++\d")
 
 
@@ -37,12 +40,27 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     if _DIRECTIVE.match(sample.text):
         return 1.0
     lines = [line for line in sample.lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
-    if not lines or not (_KEY.match(lines[0]) or _ITEM.match(lines[0])):
+    first = lines[0].removeprefix("--- ") if lines else ""
+    if not (_KEY.match(first) or _ITEM.match(first) or _FLOW.match(first)):
         return 0.0
-    depth = _parsed_depth(sample)
-    if depth > 1:
+    found = _parsed(sample)
+    if found.depth > 1 or found.is_flow:
         return 0.99
-    return 0.9 if _looks_like_yaml(sample, lines) else _FLAT * depth
+    if _looks_like_yaml(sample, lines):
+        return 0.9
+    return _MAP if found.is_map else _FLAT * found.depth
+
+
+@dataclass(slots=True)
+class _Parsed:
+    """What the parser finds: how deep collections nest, 0 if it is no YAML.
+
+    ``is_flow`` is a mapping in braces, and ``is_map`` one in which values are keys as well.
+    """
+
+    depth: int = 0
+    is_flow: bool = False
+    is_map: bool = False
 
 
 @dataclass(slots=True)
@@ -50,35 +68,42 @@ class _Open:
     """A collection that the parser is inside of."""
 
     is_mapping: bool
+    is_flow: bool = False
     items: int = 0
     key_line: int = 0
+    key_column: int = 0
 
     def joins(self, event: Any) -> bool:
         """Whether the next scalar is one text of lines that Markdown and outlines mean as a list.
 
-        That is a text that begins on a line after its key, and an item of several lines.
+        That is a text that begins on a line after its key, and an item of several lines with bullets. In brackets
+        neither is.
         """
         start, end = event.start_mark.line, event.end_mark.line
-        if event.style not in (None, "") or not event.value:
+        if self.is_flow or event.style not in (None, "") or not event.value:
             return False
-        return start > self.key_line if self.is_mapping and self.items % 2 else end > start and not self.is_mapping
+        if self.is_mapping and self.items % 2:
+            return bool(start > self.key_line and event.start_mark.column > self.key_column)
+        return end > start and not self.is_mapping and _BULLET_WITHIN.search(event.value) is not None
 
     def take(self, event: Any) -> None:
         """Count a key, value or item that begins."""
         if self.items % 2 == 0:
-            self.key_line = event.start_mark.line
+            self.key_line, self.key_column = event.start_mark.line, event.start_mark.column
         self.items += 1
 
 
-def _parsed_depth(sample: Sample) -> int:
-    """How deep collections nest in the beginning of the text; 0 if it is no YAML, or none that holds a mapping."""
+def _parsed(sample: Sample) -> _Parsed:
+    """What the beginning of the text is to the parser."""
     try:
         import yaml
     except ImportError:
-        return 0
+        return _Parsed()
     whole = sample.whole and len(sample.text) <= _MOST_TRIED
     text = sample.text if whole else sample.text[:_MOST_TRIED].rpartition("\n")[0]
     inside: list[_Open] = []
+    top: _Open | None = None
+    texts: list[str] = []  # at the top: items, or keys and values in turn
     deepest, mappings = 0, 0
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
@@ -88,11 +113,14 @@ def _parsed_depth(sample: Sample) -> int:
             if not isinstance(event, yaml.NodeEvent):
                 continue
             if isinstance(event, yaml.ScalarEvent) and (not inside or inside[-1].joins(event)):
-                return 0
+                return _Parsed()
             if inside:
                 inside[-1].take(event)
+            if isinstance(event, yaml.ScalarEvent) and len(inside) == 1:
+                texts.append(event.value)
             if isinstance(event, yaml.CollectionStartEvent):
-                inside.append(_Open(isinstance(event, yaml.MappingStartEvent)))
+                inside.append(_Open(isinstance(event, yaml.MappingStartEvent), bool(event.flow_style)))
+                top = top or inside[0]
                 mappings += inside[-1].is_mapping
                 deepest = max(deepest, len(inside))
                 if deepest > _DEEPEST:
@@ -100,8 +128,19 @@ def _parsed_depth(sample: Sample) -> int:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         if whole or mark is None or mark.line < text.count("\n"):
-            return 0
-    return deepest if mappings else 0
+            return _Parsed()
+    return _Parsed() if top is None else _judged(top, texts, deepest, mappings)
+
+
+def _judged(top: _Open, texts: Sequence[str], deepest: int, mappings: int) -> _Parsed:
+    """A list with a text among its items is no YAML unless some item is a mapping: Markdown looks the same."""
+    if not mappings:
+        return _Parsed(0 if texts else deepest)
+    if deepest > 1 or not top.is_mapping:
+        return _Parsed(deepest)
+    keys, values = texts[0::2], texts[1::2]
+    is_map = len(set(keys)) == len(keys) and not set(keys).isdisjoint(values)
+    return _Parsed(0 if top.is_flow and not all(values) else 1, top.is_flow and all(values), is_map)
 
 
 def _looks_like_yaml(sample: Sample, lines: Sequence[str]) -> bool:
