@@ -51,7 +51,7 @@ def relation_of_paths(
             f"and parent, for instance {setting('columns', 'id,parent')}, or {setting('separator')}"
         )
     mark = mark or " > "
-    with_ids = bool(texts) and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
+    with_ids = len(texts) > 1 and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
     tree = PathTree()
     complete: set[int] = set()
     ids: dict[int, str] = {}
@@ -69,20 +69,23 @@ def relation_of_paths(
     relation = tree.to_relation("breadcrumbs", _PRETTY.get(mark, mark), full=True)
     if with_ids:
         _name_by_ids(relation, ids)
-    rival = None if settings.separator_text is not None else _rival(texts[:_SAMPLE], mark)
-    if rival is not None:
-        relation.notes.append(
-            f"steps were taken to be separated by {mark!r}, but {rival!r} occurs in many lines as well: "
-            f"{setting('separator', repr(rival))} separates by it"
-        )
+    relation.notes += [
+        f"steps were taken to be separated by {mark!r}, but {rival!r} occurs in many lines as well: "
+        f"{setting('separator', repr(rival))} separates by it"
+        for rival in ([] if settings.separator_text is not None else _rivals(texts[:_SAMPLE], mark))
+    ]
     return relation
 
 
-def _rival(lines: Sequence[str], mark: str) -> str | None:
-    """Another mark that occurs in half as many lines as ``mark``, which may be what separates the steps."""
+def _rivals(lines: Sequence[str], mark: str) -> list[str]:
+    """Other marks that occur in half as many lines as ``mark``, which may be what separates the steps.
+
+    Of marks that differ in blanks alone, the first is enough.
+    """
     number = max(1, sum(mark in line for line in lines))
     rest = [line.replace(mark, "\0") for line in lines]
-    return next((one for one in MARKS if 2 * sum(one in line for line in rest) >= number), None)
+    found = {one.strip(): one for one in reversed(MARKS) if 2 * sum(one in line for line in rest) >= number}
+    return list(reversed(found.values()))
 
 
 def _ids_are_tops(texts: Sequence[str], mark: str) -> bool:

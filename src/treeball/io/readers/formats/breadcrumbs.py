@@ -6,6 +6,7 @@ The paths may also be one column of a table, as shops export their products: ``i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +26,8 @@ from ..tables.columns import CATEGORY_WORDS, PATH_WORDS, locate, plain, roles_fr
 from ..tables.dialect import Dialect, guess_dialect
 from ..tables.members import Members, members_of
 
+_SAMPLE = 2000
+_COMMENT = re.compile(r"#(?:[\s#!]|\Z)")
 _QUOTED = re.compile(r"\"((?:[^\"]|\"\")*)\"[,;\t]*")
 
 
@@ -49,7 +52,8 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     roles = None if dialect is None or dialect.header is None else roles_from_header(dialect.header)
     if roles is not None and not roles.is_membership:
         return 0.0
-    lines = [line for line in sample.lines if not line.lstrip().startswith("#")]
+    comments = _are_comments(sample.lines, settings)
+    lines = [line for line, is_comment in zip(sample.lines, comments, strict=True) if not is_comment]
     lines = _unquoted(lines, settings)
     lines = lines[_has_header(lines, settings) :]
     mark = mark_of(lines, settings)
@@ -62,7 +66,8 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     share = sum(len(path) > 1 for path in paths) / len(paths)
     tops = {path[0] for path in paths if path}
     shared = len(tops) < len(paths) or len(paths) == 1
-    if (share < 0.5 and not with_ids) or not (shared or are_paths(paths, mark)):
+    is_given = mark == settings.separator_text and len(mark) > 1
+    if (share < 0.5 and not with_ids and not is_given) or not (shared or are_paths(paths, mark)):
         return 0.0
     if any(line[:1].isspace() for line in lines):
         return 0.3
@@ -73,7 +78,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     longer = {path[0] for path in paths if len(path) > 1}
     tops_of_paths = share > 0.5 and all(len(path) > 1 or path[0] in longer for path in paths if path)
     in_text = all(line.count(one) == f"{line} ".count(one + " ") for line in lines for one in ",;")
-    if mark in ARROWS and (share > 0.9 or tops_of_paths) and in_text:
+    if mark in (*ARROWS, " / ", " :: ") and (share > 0.9 or tops_of_paths) and in_text:
         return 0.87  # commas and semicolons belong to the text
     return 0.75 if mark in ARROWS else 0.6
 
@@ -97,13 +102,14 @@ def read(source: Source, settings: ReadSettings) -> Relation:
 def _from_lines(source: Source, settings: ReadSettings) -> _Paths:
     """One path a line; comments and a header left out, quotes of a single column removed."""
     lines = [(number, line) for number, line in enumerate(split_lines(source.text), start=1) if line.strip()]
-    kept = [(number, line) for number, line in lines if not line.startswith("#")]
+    comments = _are_comments([line for _, line in lines], settings)
+    kept = [one for one, is_comment in zip(lines, comments, strict=True) if not is_comment]
     texts, numbers = _unquoted([line for _, line in kept], settings), [number for number, _ in kept]
     notes: list[str] = []
     repairs: list[RepairGroup] = []
     if len(kept) < len(lines):
         notes.append(f"{count(len(lines) - len(kept), 'comment line')} skipped")
-        skipped = [number for number, line in lines if line.startswith("#")]
+        skipped = [number for (number, _), is_comment in zip(lines, comments, strict=True) if is_comment]
         repairs.append(RepairGroup.of_lines(RepairKind.COMMENT_LINES, skipped))
     if _has_header(texts, settings):
         notes.append(_header_note(numbers[0], texts[0]))
@@ -147,6 +153,36 @@ def _column_settings(settings: ReadSettings) -> ReadSettings:
 
 def _dialect(sample: Sample, settings: ReadSettings) -> Dialect | None:
     return guess_dialect(sample, _column_settings(settings))
+
+
+def _are_comments(lines: Sequence[str], settings: ReadSettings) -> list[bool]:
+    """Whether each line is a comment: it begins with #, and is no path whose top does.
+
+    A path holds the mark that separates steps, no blank follows its #, and no other line has its top without the #.
+    Where the mark has no blanks around it, several lines must share the top. A blank may follow the # where all lines
+    begin with one.
+    """
+    begun = [line.lstrip().startswith("#") for line in lines]
+    if not any(begun):
+        return begun
+    others = [line for line, is_begun in zip(lines, begun, strict=True) if not is_begun]
+    mark = mark_of(others[:_SAMPLE], settings)
+    if mark is None:
+        mark = mark_of([line for line in lines[:_SAMPLE] if line.lstrip().startswith("#")], settings)
+        if mark is None:
+            return begun
+    tops_of = [(steps_of(line, mark) or [""])[0] for line in lines]
+    shared = Counter(top for top, line in zip(tops_of, lines, strict=True) if top != line.strip())
+    bare = {(steps_of(line, mark) or [""])[0] for line in others}
+
+    def is_path(line: str, top: str) -> bool:
+        if top.lstrip("#").strip() in bare or not shared[top]:
+            return False
+        if others and _COMMENT.match(top):
+            return False
+        return shared[top] > 1 or top == line.strip() or mark != mark.strip()
+
+    return [is_begun and not is_path(line, top) for is_begun, line, top in zip(begun, lines, tops_of, strict=True)]
 
 
 def _unquoted(lines: Sequence[str], settings: ReadSettings) -> list[str]:

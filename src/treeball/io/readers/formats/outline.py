@@ -27,7 +27,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
     lines = sample.lines
     if settings.separator_text is None and _is_markdown(lines):
         return 0.85
-    indents = [_width(line) for line in lines]
+    indents = [_width(line) for line in lines if line[_prefix_length(line) :].strip()] or [0]
     if len(lines) < 2 or len(set(indents)) < 2 or indents[0] > min(indents) or settings.separator_text is not None:
         return 0.0
     inner_tabs = sum("\t" in line.strip() for line in lines)
