@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.io.readers.helpers import Edges, edges_of
 from tests.io.readers.round_trips.formats import FORMATS, attempt
 from tests.io.readers.round_trips.written import Format
+from treeball.errors import InputError
 from treeball.io.readers import read
 
 SEED = 28
@@ -66,6 +69,34 @@ FOUND: dict[str, tuple[bytes, Edges]] = {
         b'{"label": ["is_a"], "is_a": ["id"], "id": ["c"], "c": ["d"]}',
         {("is_a", "label"), ("id", "is_a"), ("c", "id"), ("d", "c")},
     ),
+    "lists in a list of YAML": (b"- - a\n  - top\n- - b\n  - top\n", {("a", "top"), ("b", "top")}),
+    "lists in brackets in a list of YAML": (b"- [a, top]\n- [b, top]\n", {("a", "top"), ("b", "top")}),
+    "a mapping in braces, in YAML": (b"--- {'a': top, 'b': a}\n", {("a", "top"), ("b", "a")}),
+    "a name that goes on in the next line of brackets": (
+        b"parent: [top, top\n    two]\nchild: [top\n    two,\n  c]\n",
+        {("top two", "top"), ("c", "top two")},
+    ),
+    "a name that goes on in the next line of an item": (
+        b"top:\n- a\n  b\n- c\na b: [d]\n",
+        {("a b", "top"), ("c", "top"), ("d", "a b")},
+    ),
+    "an explicit key of YAML": (b"---\na: top\n? 'b'\n: a\n", {("a", "top"), ("b", "a")}),
+    "a slash in the names of a flat mapping": (
+        b"x: Coffee / Tea\nCoffee / Tea: all\ny: Coffee / Tea\n",
+        {("x", "Coffee / Tea"), ("y", "Coffee / Tea"), ("Coffee / Tea", "all")},
+    ),
+    "tops of paths that begin with #": (
+        b"#1 Best > x\nFood > y\n",
+        {("#1 Best > x", "#1 Best"), ("Food > y", "Food")},
+    ),
+    "tops of paths that all begin with #": (
+        b"#a > x\n#a > y\n# b > z\n",
+        {("#a > x", "#a"), ("#a > y", "#a"), ("# b > z", "# b")},
+    ),
+    "a semicolon in the top of paths between slashes": (
+        "Größe Ω; weiß / x\nGröße Ω; weiß / y\n".encode(),
+        {("Größe Ω; weiß / x", "Größe Ω; weiß"), ("Größe Ω; weiß / y", "Größe Ω; weiß")},
+    ),
 }
 
 
@@ -99,3 +130,82 @@ def test_a_separator_that_may_be_another_is_said() -> None:
 def test_few_paths_among_many_tops_are_paths_in_the_format_breadcrumbs() -> None:
     hierarchy = read(b"a >> b\nc\nd\ne\nf\n", format="breadcrumbs")
     assert edges_of(hierarchy) == {("a >> b", "a")}
+
+
+GUESSES: dict[str, tuple[bytes, dict[str, str], Edges]] = {
+    "paths between bars, read as rows": (
+        b"a | b\na | c\n",
+        {"format": "breadcrumbs"},
+        {("a | b", "a"), ("a | c", "a")},
+    ),
+    "keys and values with commas, read as rows": (
+        b"x: Food, Drinks\ny: Food, Drinks\n",
+        {"format": "yaml"},
+        {("x", "Food, Drinks"), ("y", "Food, Drinks")},
+    ),
+    "rows with slashes, read as paths": (
+        "Größe Ω; weiß / x\nGröße Ω; weiß / y\n".encode(),
+        {"format": "edges", "direction": "parent-child"},
+        {("weiß / x", "Größe Ω"), ("weiß / y", "Größe Ω")},
+    ),
+    "a first row whose names are words of a header": (
+        b"child,parent\nx,child\ny,child\n",
+        {"header": "no"},
+        {("child", "parent"), ("x", "child"), ("y", "child")},
+    ),
+    "a path before a longer one": (b"lone\na > b\na > c\n", {"header": "no"}, {("a > b", "a"), ("a > c", "a")}),
+}
+
+
+@pytest.mark.parametrize("case", GUESSES)
+def test_the_report_names_the_setting_of_the_other_reading(case: str) -> None:
+    content, settings, edges = GUESSES[case]
+    report = read(content).report
+    assert report is not None
+    said = "\n".join([*report.notes, report.direction_doubt or ""])
+    first, value = next(iter(settings.items()))
+    assert f"{first}={value} (" in said or f"{first}={value!r} (" in said
+    assert edges_of(read(content, **settings)) == edges  # type: ignore[arg-type]
+
+
+def test_every_separator_that_may_be_another_is_said() -> None:
+    report = read(b"a => b|x>y\na|q => c|x>z|w\n", format="breadcrumbs").report
+    assert report is not None
+    assert [mark for mark in (">", "|") if any(f"separator={mark!r} " in note for note in report.notes)] == [">", "|"]
+
+
+def test_a_line_of_drawn_marks_alone_makes_no_outline() -> None:
+    with pytest.raises(InputError, match="one column"):
+        read("a » b\n│\nc\nd\n".encode())
+
+
+def test_a_path_that_was_commented_out_is_listed() -> None:
+    report = read(b"# made by hand\n#Food > old\nFood > z\nFood > y\n").report
+    assert report is not None
+    assert [repair.line for repair in report.repairs if repair.kind == "comment lines"] == [1, 2]
+
+
+def test_lists_below_words_of_a_header_are_said_to_be_columns() -> None:
+    report = read(b'{"parent": ["category"], "category": ["weight"]}').report
+    assert report is not None
+    assert any("taken as names of columns" in note for note in report.notes)
+
+
+def test_ids_of_products_may_be_names_of_categories(tmp_path: Path) -> None:
+    (tmp_path / "categories.csv").write_text("id,parent_id,name\ntop,,Top\nsku,top,Units\n")
+    (tmp_path / "products.csv").write_text("sku,category_id\np1,sku\np2,top\n")
+    hierarchy = read([tmp_path / "categories.csv", tmp_path / "products.csv"])
+    assert edges_of(hierarchy) == {("sku", "top"), ("p1", "sku"), ("p2", "top")}
+
+
+def test_a_first_row_with_hash_is_no_comment_when_there_is_no_header() -> None:
+    assert edges_of(read(b"#tag,a\nb,c\nd,c\n", header="no", direction="child-parent")) == {
+        ("#tag", "a"),
+        ("b", "c"),
+        ("d", "c"),
+    }
+
+
+def test_one_path_of_a_column_has_no_id_in_front() -> None:
+    hierarchy = read(b"sku,category_path\ns1,1 - a | b\n", columns=("category_path",))
+    assert edges_of(hierarchy) == {("1 - a | b", "1 - a")}

@@ -20,7 +20,7 @@ from ..memory import memory_budget, require_room
 from .foreign import refuse_foreign
 from .formats import directory, taxdump, wordnet
 from .hints import setting
-from .recognition import TEXT_FORMATS, recognised
+from .recognition import TEXT_FORMATS, doubt, recognised
 from .relation import Relation
 from .repair import to_hierarchy
 from .sample import Sample
@@ -212,6 +212,8 @@ def _relation(source: Source, settings: ReadSettings) -> Relation:
             f"check the file, or name its format with {setting('format')}"
         ) from error
     require_room()
+    if settings.format == "auto" and not source.is_container:
+        relation.notes.extend(doubt(Sample.of(source), settings, format))
     relation.notes.extend(source.notes)
     relation.repairs[:0] = source.repairs
     return relation

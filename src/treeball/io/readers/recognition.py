@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 
+from .hints import setting
+from .paths import mark_of
 from .sample import Sample
 from .settings import ReadSettings
+from .tables.dialect import guess_dialect
 
-__all__ = ["ROWS", "TEXT_FORMATS", "Rank", "Row", "recognised"]
+__all__ = ["ROWS", "TEXT_FORMATS", "Rank", "Row", "doubt", "recognised"]
 
 
 class Rank(IntEnum):
@@ -100,3 +103,38 @@ def recognised(sample: Sample, settings: ReadSettings) -> Row | None:
         if best is not None:
             return best
     return None
+
+
+_ALIKE = {
+    "edge_list": ("breadcrumbs", "yaml"),
+    "outline": ("breadcrumbs",),
+    "breadcrumbs": ("edges", "yaml"),
+}
+"""Module -> formats of another shape that the same lines may have."""
+_LINES = {"breadcrumbs": "paths", "edges": "rows of an edge list", "yaml": "keys and values"}
+_LEAST, _MOST = 0.5, 0.9
+
+
+def doubt(sample: Sample, settings: ReadSettings, module: str) -> list[str]:
+    """Notes for the report where lines, read by ``module``, have the shape of another format as well."""
+    others = [format for format in _ALIKE.get(module, ()) if _sniffed(TEXT_FORMATS[format], sample, settings) >= _LEAST]
+    if not others or (module == "breadcrumbs" and _sniffed(module, sample, settings) > _MOST):
+        return []
+    if _are_names_with_marks(sample, settings):
+        return []
+    return [
+        f"the format is a guess, since the lines may be {_LINES[format]} as well: {setting('format', format)} reads "
+        "them so"
+        for format in others
+    ]
+
+
+def _sniffed(module: str, sample: Sample, settings: ReadSettings) -> float:
+    sure: float = import_module(f"{__package__}.formats.{module}").sniff(sample, settings)
+    return sure
+
+
+def _are_names_with_marks(sample: Sample, settings: ReadSettings) -> bool:
+    """Whether every cell of columns holds what separates steps, as addresses and codes do: then it belongs to them."""
+    dialect, mark = guess_dialect(sample, settings), mark_of(sample.lines, settings)
+    return dialect is not None and mark is not None and all(mark in cell for row in dialect.rows for cell in row)

@@ -12,7 +12,7 @@ from treeball.io.readers.tables.columns import plain, roles_from_header
 
 from .graphs import Graph, random_graph
 from .tables import upright_graph
-from .written import PENDING, SOURCE, Facts, Format, Written, facts_of
+from .written import SOURCE, Facts, Format, Written, facts_of
 
 Shaped = tuple[Any, Facts, bool]
 """Value, what it says, and whether its direction is left to the structure."""
@@ -129,8 +129,6 @@ def child_lists(random: Random) -> Shaped:
     """{"mammal": ["dog", "cat"]}."""
     graph = upright_graph(random)
     value = {node: below for node, below in graph.children.items() if below or random.random() < 0.3}
-    if len(value) <= 3 and roles_from_header(list(value)) is not None:
-        return pairs(random)  # columns of child and parent look the same
     if set(value).isdisjoint(child for below in value.values() for child in below):
         return pairs(random)
     return value, facts_of(graph), True
@@ -152,6 +150,18 @@ def columns(random: Random) -> Shaped:
     return {"parent": [p for _, p in graph.edges], "child": [c for c, _ in graph.edges]}, facts_of(graph), False
 
 
+def _told_columns(value: Any) -> dict[str, Facts]:
+    """The note on lists of children whose few keys are words of a header, and what they say as columns."""
+    if not isinstance(value, dict) or len(value) > 3:
+        return {}
+    roles = roles_from_header(list(value))
+    if roles is None or not all(isinstance(one, list) for one in value.values()):
+        return {}
+    lists = list(value.values())
+    edges = frozenset(zip(lists[roles.child], lists[roles.parent], strict=False))
+    return {"taken as names of columns": Facts(frozenset(name for edge in edges for name in edge), edges)}
+
+
 SHAPES: dict[str, Callable[[Random], Shaped]] = {
     "objects": objects,
     "names in names": names_in_names,
@@ -169,7 +179,8 @@ def as_json(shape: str) -> Callable[[Random], Written]:
         value, facts, undirected = SHAPES[shape](random)
         options: dict[str, Any] = {"ensure_ascii": random.random() < 0.5, "indent": random.choice([None, None, 2])}
         settings = {"format": "json"} if random.random() < 0.3 else {}
-        return Written({SOURCE: json.dumps(value, **options).encode()}, facts, settings, undirected)
+        told = _told_columns(value)
+        return Written({SOURCE: json.dumps(value, **options).encode()}, facts, settings, undirected, told)
 
     return write
 
@@ -192,8 +203,8 @@ def as_yaml(shape: str) -> Callable[[Random], Written]:
         )
         if random.random() < 0.2:
             text = "# made by hand\n" + text
-        settings = {"format": "yaml"} if random.random() < 0.6 or "YAML" in PENDING else {}
-        return Written({SOURCE: text.encode()}, facts, settings, undirected)
+        settings = {"format": "yaml"} if random.random() < 0.6 else {}
+        return Written({SOURCE: text.encode()}, facts, settings, undirected, _told_columns(value))
 
     return write
 

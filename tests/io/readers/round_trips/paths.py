@@ -60,26 +60,37 @@ def _chosen_paths(random: Random, graph: Graph) -> list[tuple[str, ...]]:
 
 
 def _fits_path(mark: str) -> Callable[[str], bool]:
-    # A line that begins with # is a comment, which the report counts.
-    return lambda name: one_line(name) and "\t" not in name and mark.strip() not in name and not name.startswith("#")
+    return lambda name: one_line(name) and "\t" not in name and mark.strip() not in name
 
 
 def breadcrumbs(random: Random) -> Written:
     """One path a line."""
     mark = random.choice([" > ", " > ", " > ", ">", " >> ", " -> ", " => ", " » ", " → ", " / ", "/", "::", " | ", "|"])
     graph, step = _stepped(random, _fits_path(mark))
-    lines = [mark.join(step[one] for one in path) for path in _chosen_paths(random, graph)]
-    settings: dict[str, Any] = {}
-    if random.random() < 0.5 or "|" in mark:
-        settings = {"format": "breadcrumbs"} if random.random() < 0.5 else {"format": "breadcrumbs", "separator": mark}
-    elif not any(mark in line for line in lines):
+    paths = _chosen_paths(random, graph)
+    lines = [mark.join(step[one] for one in path) for path in paths]
+    settings: dict[str, Any] = random.choice(
+        [{}, {}, {"format": "breadcrumbs"}, {"format": "breadcrumbs", "separator": mark}]
+    )
+    if "format" not in settings and not any(mark in line for line in lines):
         settings = {"format": "breadcrumbs", "separator": mark}
-    if mark not in lines[0] and not any(line.startswith(lines[0] + mark) for line in lines):
-        settings["header"] = "no"  # else the first line, tied to no other, is taken as a header
+    shown = " > " if mark == ">" else mark
+    told = _facts_without_comments(graph, step, paths, lines, shown)
     if random.random() < 0.15:
         lines.insert(0, "# the catalogue of last week")
-    facts = _path_facts(graph, step, " > " if mark == ">" else mark)
-    return Written({SOURCE: "\n".join(lines).encode()}, facts, settings, steps_unmarked="separator" not in settings)
+    return Written({SOURCE: "\n".join(lines).encode()}, _path_facts(graph, step, shown), settings, told=told)
+
+
+def _facts_without_comments(
+    graph: Graph, step: Mapping[str, str], paths: list[tuple[str, ...]], lines: list[str], mark: str
+) -> dict[str, Facts]:
+    """The note on lines that begin with #, and what the other lines say."""
+    kept = [path for path, line in zip(paths, lines, strict=True) if not line.startswith("#")]
+    if len(kept) == len(lines):
+        return {}
+    nodes = {node for path in kept for node in path}
+    left = Graph({node: above for node, above in graph.parents.items() if node in nodes}, {})
+    return {"comment line": _path_facts(left, step, mark)}
 
 
 def quoted_breadcrumbs(random: Random) -> Written:
@@ -90,7 +101,7 @@ def quoted_breadcrumbs(random: Random) -> Written:
     words = ["category", "path", "Breadcrumb", "taxonomy"]
     writer.writerow([random.choice([word for word in words if word not in step.values()] or ["full path"])])
     writer.writerows([" > ".join(step[one] for one in path)] for path in _chosen_paths(random, graph))
-    return Written({SOURCE: out.getvalue().encode()}, _path_facts(graph, step, " > "), steps_unmarked=True)
+    return Written({SOURCE: out.getvalue().encode()}, _path_facts(graph, step, " > "))
 
 
 def google(random: Random) -> Written:
@@ -124,7 +135,7 @@ def products_with_paths(random: Random) -> Written:
     content = random_delimited(random, [header, *rows], random_separator(random))
     settings = {"columns": (header[next(i for i, name in enumerate(header) if "cat" in name or "type" in name)],)}
     settings = settings if random.random() < 0.4 else {}
-    return Written({SOURCE: content}, _path_facts(graph, step, mark), settings, steps_unmarked=True)
+    return Written({SOURCE: content}, _path_facts(graph, step, mark), settings)
 
 
 def levels(random: Random) -> Written:

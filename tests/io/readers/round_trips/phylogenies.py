@@ -13,7 +13,7 @@ from treeball import Embedding, Hierarchy
 
 from .graphs import Edge, Graph, random_graph
 from .tables import one_line
-from .written import PENDING, SOURCE, Facts, Format, Written, facts_of
+from .written import SOURCE, Facts, Format, Written, facts_of
 
 _BARE = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*")
 
@@ -45,13 +45,9 @@ def _lengths(random: Random, graph: Graph) -> dict[Edge, float] | None:
     return {edge: random.choice([0.0, 1.0, round(random.uniform(0, 5), 4), 1e-6]) for edge in graph.edges}
 
 
-def _fits(name: str) -> bool:
-    return one_line(name) and not ("backslash" in PENDING and "\\" in name)
-
-
 def newick(random: Random) -> Written:
     """One tree, or several without a common leaf."""
-    graph = random_graph(random, random.choice(["tree", "tree", "forest"]), _fits)
+    graph = random_graph(random, random.choice(["tree", "tree", "forest"]), one_line)
     lengths = _lengths(random, graph)
     text = ";\n".join(_newick(random, graph, lambda name: _quoted(random, name), lengths)) + ";\n"
     settings = {"format": "newick"} if random.random() < 0.4 else {}
@@ -60,7 +56,7 @@ def newick(random: Random) -> Written:
 
 def nexus(random: Random) -> Written:
     """A TREES block, in which TRANSLATE may hold the names."""
-    graph = random_graph(random, "tree", _fits)
+    graph = random_graph(random, "tree", one_line)
     lengths = _lengths(random, graph)
     called: Callable[[str], str] = lambda name: _quoted(random, name)  # noqa: E731
     lines = ["#NEXUS", "[made by hand; (really)]", "BEGIN TREES;"]

@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.io.readers import helpers
-from treeball.io.readers.tables.columns import NO_PARENT_NUMBERS, NULL_WORDS, roles_from_header
 
 from .graphs import Edge, Graph, random_graph
-from .written import PENDING, SOURCE, Facts, Format, Written, facts_of
+from .written import SOURCE, Facts, Format, Written, facts_of, is_null
 
 Row = list[str]
 
@@ -48,11 +47,6 @@ _NOISE = {
     "sort": lambda random: random.choice(["", "1", "2"]),
 }
 _ROOT_MARKERS = ["", "", "", "0", "-1", "NULL", "null", "None", "nan", "N/A", "\\N", "-", "self"]
-
-
-def is_null(name: str) -> bool:
-    """Whether a table reads a parent of this name as "no parent"."""
-    return name.lower() in NULL_WORDS or name in NO_PARENT_NUMBERS
 
 
 def one_line(name: str) -> bool:
@@ -117,10 +111,6 @@ def random_separator(random: Random) -> str:
 # ---- edge lists ----
 
 
-def _fits_edges(name: str) -> bool:
-    return one_line(name) and not is_null(name)
-
-
 def _edge_rows(random: Random, graph: Graph, child_first: bool) -> list[Edge]:
     edges = list(graph.edges)
     if random.random() < 0.5:
@@ -130,7 +120,7 @@ def _edge_rows(random: Random, graph: Graph, child_first: bool) -> list[Edge]:
 
 def edges_with_header(random: Random) -> Written:
     """Two columns whose header names child and parent, in either order, maybe with weights and further columns."""
-    graph = random_graph(random, random.choice(["tree", "forest", "dag"]), _fits_edges)
+    graph = random_graph(random, random.choice(["tree", "forest", "dag"]), one_line)
     header = list(random.choice(_EDGE_HEADERS))
     child_first = random.random() < 0.6
     edges = _edge_rows(random, graph, True)
@@ -162,10 +152,10 @@ def upright_graph(random: Random, **options: Any) -> Graph:
 
 def edges_without_header(random: Random) -> Written:
     """Two bare columns; only the structure tells which is the child."""
-    graph = upright_graph(random, fits=_fits_edges)
+    graph = upright_graph(random, fits=one_line)
     child_first = random.random() < 0.5
     rows = [list(edge) for edge in _edge_rows(random, graph, child_first)]
-    settings: dict[str, Any] = {"header": "no"} if random.random() < 0.3 or roles_from_header(rows[0]) else {}
+    settings: dict[str, Any] = {"header": "no"} if random.random() < 0.3 else {}
     weights = None
     if random.random() < 0.2:
         weights = _weights(random, graph.edges)
@@ -173,17 +163,24 @@ def edges_without_header(random: Random) -> Written:
     if random.random() < 0.3:
         settings |= {"direction": "child-parent" if child_first else "parent-child"}
     separator = random_separator(random)
-    if len(rows) == 1:
-        settings["separator"] = separator  # one line with two marks may be separated by either
+    if len(rows) == 1 and random.random() < 0.5:
+        settings["separator"] = separator
     content = random_delimited(random, rows, separator)
-    return Written(
-        {SOURCE: content}, facts_of(graph, weights=weights), settings, undirected="direction" not in settings
-    )
+    undirected = "direction" not in settings
+    told = {"comment line": _without_first_row(graph, rows, child_first, weights)} if rows[0][0][0] == "#" else {}
+    return Written({SOURCE: content}, facts_of(graph, weights=weights), settings, undirected, told)
+
+
+def _without_first_row(graph: Graph, rows: list[Row], child_first: bool, weights: dict[Edge, float] | None) -> Facts:
+    """What the rows below the first say."""
+    pairs = [(row[0], row[1]) if child_first else (row[1], row[0]) for row in rows[1:]]
+    kept = None if weights is None else {pair: weights[pair] for pair in pairs}
+    return Facts(frozenset(name for pair in pairs for name in pair), frozenset(pairs), {}, kept)
 
 
 def edges_with_weak_header(random: Random) -> Written:
     """``source`` and ``target``, which say little of which is above."""
-    graph = upright_graph(random, fits=_fits_edges)
+    graph = upright_graph(random, fits=one_line)
     rows = [list(edge) for edge in _edge_rows(random, graph, random.random() < 0.5)]
     header = list(random.choice(_WEAK_HEADERS))
     content = random_delimited(random, [header, *rows], random_separator(random))
@@ -195,7 +192,7 @@ def raw_tabs(random: Random) -> Written:
     graph = random_graph(
         random,
         random.choice(["tree", "dag"]),
-        lambda name: _fits_edges(name) and "\t" not in name and not name.startswith("# "),
+        lambda name: one_line(name) and "\t" not in name and not name.startswith("# "),
     )
     rows = [["child", "parent"], *map(list, _edge_rows(random, graph, True))]
     settings = {"quoting": "off"} if any('"' in name for name in graph.parents) else {}
@@ -212,7 +209,7 @@ def blanks(random: Random) -> Written:
 
 def comments(random: Random) -> Written:
     """Comments at the top and among the rows."""
-    graph = random_graph(random, "tree", lambda name: _fits_edges(name) and "#" not in name)
+    graph = random_graph(random, "tree", lambda name: one_line(name) and "#" not in name)
     rows = [["child", "parent"], *map(list, _edge_rows(random, graph, True))]
     lines = random_delimited(Random(0), rows, ",").decode().strip("\r\n").replace("\r", "").split("\n")
     top = [f"# {word}" for word in random.sample(["made by hand", "version 3", "a, b, c, d", "do not edit"], 2)]
@@ -263,7 +260,7 @@ def id_table_without_header(random: Random) -> Written:
 
 def chosen_columns(random: Random) -> Written:
     """A table whose header says nothing, read by the names or numbers of its columns."""
-    graph = random_graph(random, random.choice(["tree", "forest", "dag"]), _fits_edges)
+    graph = random_graph(random, random.choice(["tree", "forest", "dag"]), one_line)
     header, rows = with_noise(random, ["thing", "inside"], [list(edge) for edge in _edge_rows(random, graph, True)])
     columns = ("thing", "inside")
     if random.random() < 0.5:
@@ -281,8 +278,7 @@ def workbook(random: Random) -> Written:
     """A sheet with a table of ids or an edge list."""
 
     def fits(name: str) -> bool:
-        hidden = "workbook" in PENDING and name.startswith("#")
-        return _fits_edges(name) and not hidden and not any(ord(letter) < 32 for letter in name)
+        return one_line(name) and not any(ord(letter) < 32 for letter in name)
 
     graph = random_graph(random, random.choice(["tree", "forest", "dag"]), fits, lonely=False)
     if random.random() < 0.5:
@@ -348,11 +344,7 @@ def arrow(random: Random) -> Written:
 
 def two_tables(random: Random) -> Written:
     """Categories in one file and products that hang below them in another."""
-
-    def fits(name: str) -> bool:
-        return _fits_edges(name) and name not in ("sku", "category_id")  # a header whose words occur below is none
-
-    graph = random_graph(random, random.choice(["tree", "forest"]), fits, lonely=True)
+    graph = random_graph(random, random.choice(["tree", "forest"]), one_line, lonely=True)
     rows, facts = _table_rows(random, graph, True)
     products = {f"sku-{number}": random.choice(list(graph.parents)) for number in range(random.randint(1, 12))}
     header, items = with_noise(random, ["sku", "category_id"], [list(row) for row in products.items()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,13 +14,14 @@ from typing import Any
 import treeball
 from treeball.errors import InputError, MissingExtraError
 from treeball.hierarchy import Hierarchy
+from treeball.io.readers.tables.columns import NO_PARENT_NUMBERS, NULL_WORDS
 
 from .graphs import Edge, Graph
 
 Files = Mapping[str, bytes]
-PENDING = frozenset({"YAML", "backslash", "workbook"})
-"""Known mistakes that the writers avoid until they are repaired: YAML that is not recognised, a backslash in quoted
-Newick, and a cell of a workbook that begins with ``#``."""
+_REMEDY = re.compile(r"\b(header|format|separator|direction)=('[^']*'|\S+) \(on the command line")
+_MOST_REMEDIES = 2
+"""So many doubts about one file may be settled one after the other."""
 SOURCE = "source"
 """Key of the one file of an input, and name that it gets on disk."""
 
@@ -62,9 +65,8 @@ class Written:
     undirected
         True when nothing in the file but its structure tells children from parents: then the reverse is right as well
         if the report calls the direction a guess.
-    steps_unmarked
-        True when nothing says what separates the steps of paths: then another separator is right if the report says
-        that it occurs as often.
+    told
+        Text of a note -> facts that are right if the report has this note.
     objects
         A Python object to read instead of files.
     """
@@ -73,7 +75,7 @@ class Written:
     facts: Facts
     settings: Mapping[str, Any] = field(default_factory=dict)
     undirected: bool = False
-    steps_unmarked: bool = False
+    told: Mapping[str, Facts] = field(default_factory=dict)
     whole_folder: bool = False
     object: Any = None
 
@@ -141,31 +143,65 @@ def _weights(hierarchy: Hierarchy) -> dict[Edge, float] | None:
 
 
 def verdict(written: Written) -> tuple[str, str]:
-    """("equal", ""), ("doubted", ""), ("refused", sentence) or ("wrong", what differs)."""
+    """("equal", ""), ("doubted", ""), ("refused", sentence) or ("wrong", what differs).
+
+    "doubted" says that the report calls a guess by its name, with a setting under which the file comes back equal.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            hierarchy = treeball.read(_source(written, Path(folder)), **written.settings)
-        except MissingExtraError:
-            raise
-        except InputError as error:
-            sentence = str(error)
-            return ("refused", sentence) if "\n" not in sentence else ("wrong", f"not one sentence: {sentence!r}")
-        except Exception as error:
-            return "wrong", f"{type(error).__name__}: {error}"
+        return _verdict(written, _source(written, Path(folder)), written.settings, 0)
+
+
+def _verdict(written: Written, source: Any, settings: Mapping[str, Any], tried: int) -> tuple[str, str]:
+    try:
+        hierarchy = treeball.read(source, **settings)
+    except MissingExtraError:
+        raise
+    except InputError as error:
+        sentence = str(error)
+        return ("refused", sentence) if "\n" not in sentence else ("wrong", f"not one sentence: {sentence!r}")
+    except Exception as error:
+        return "wrong", f"{type(error).__name__}: {error}"
     report = hierarchy.report
     assert report is not None
     found, facts = found_facts(hierarchy), written.facts
-    if written.settings.get("reduce") != "never":
+    if settings.get("reduce") != "never":
         facts = without_implied(facts)
     fault = difference(facts, found)
-    if fault and written.undirected and report.direction_doubt is not None and not difference(facts.reversed, found):
+    if not fault:
+        unexpected = set(report.repair_counts) - {"roots joined"}
+        if not unexpected:
+            return "equal", ""
+        return "wrong", f"repairs that were not needed: {dict(report.repair_counts)}\n    report: {report}"
+    said = [*report.notes, report.direction_doubt or ""]
+    allowed = [facts_told for note, facts_told in written.told.items() if any(note in one for one in said)]
+    if written.undirected and report.direction_doubt is not None:
+        allowed += [one.reversed for one in (facts, *allowed)]
+    if any("read as no parent" in note for note in said):
+        allowed += [without_null_roots(one, found) for one in (facts, *allowed)]
+    if any(not difference(without_implied(one), found) for one in allowed):
         return "doubted", ""
-    if fault and written.steps_unmarked and any("occurs in many lines as well" in note for note in report.notes):
-        return "doubted", ""
-    unexpected = set(report.repair_counts) - {"roots joined"}
-    if not fault and unexpected:
-        fault = f"repairs that were not needed: {dict(report.repair_counts)}"
-    return ("wrong", f"{fault}\n    report: {report}") if fault else ("equal", "")
+    for name, value in _REMEDY.findall("\n".join(said)) if tried < _MOST_REMEDIES else ():
+        remedy = ast.literal_eval(value) if value.startswith("'") else value
+        if settings.get(name) != remedy:
+            kind, _ = _verdict(written, source, {**settings, name: remedy}, tried + 1)
+            if kind in ("equal", "doubted"):
+                return "doubted", ""
+    return "wrong", f"{fault}\n    report: {report}"
+
+
+def without_null_roots(facts: Facts, found: Facts) -> Facts:
+    """The facts without roots that are called by a word for null, and that were not found."""
+    children = {child for child, _ in facts.edges}
+    dropped = {name for name in facts.nodes - found.nodes if name not in children and is_null(name)}
+    edges = frozenset(edge for edge in facts.edges if edge[1] not in dropped)
+    weights = None if facts.weights is None else {edge: facts.weights[edge] for edge in edges}
+    labels = {name: label for name, label in facts.labels.items() if name not in dropped}
+    return Facts(facts.nodes - dropped, edges, labels, weights)
+
+
+def is_null(name: str) -> bool:
+    """Whether a table reads a parent of this name as "no parent"."""
+    return name.lower() in NULL_WORDS or name in NO_PARENT_NUMBERS
 
 
 def _source(written: Written, folder: Path) -> Any:

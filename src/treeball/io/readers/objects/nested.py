@@ -89,7 +89,12 @@ def _mapping_shape(value: dict[Any, Any], format: str, label: str, settings: Rea
         words = None if _refer_to_keys(value) else roles_from_header(keys)
         if len(keys) > 1 and words is not None and words.direction is not None and columns[0]:
             records = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-            return relation_of_records(records, f"columns in {format}", label, settings)
+            relation = relation_of_records(records, f"columns in {format}", label, settings)
+            if not value.keys().isdisjoint(item for column in columns for item in column if is_name(item)):
+                relation.notes.append(
+                    f"the keys {listed(keys, len(keys))} were taken as names of columns, not of nodes"
+                )
+            return relation
     if len(columns) == 1 and isinstance(columns[0], list) and are_records(columns[0]):
         return relation_of_records(_mappings(columns[0], label), f"records in {format}", label, settings)
     if not is_insisted(settings):

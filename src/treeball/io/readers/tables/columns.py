@@ -222,8 +222,9 @@ def looks_like_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bo
     roles = roles_from_header(first)
     known = _PARENT | _CHILD | _ID | _LABEL | _WEIGHT | _WEAK.keys() | set(_WEAK.values()) | _MEMBER | _GROUP
     if roles is not None and sum(word in known or "parent" in word for word in words) >= 2:
-        # Words such as "item" and "class" may be nodes as well: then they occur again.
-        below = (cell for row in rest for cell in row) if roles.is_membership else ()
+        # Words such as "item" and "class" may be nodes as well: then they occur again. No node is called category_id.
+        in_words = roles.is_membership and not any(word.endswith("id") for word in words)
+        below = (cell for row in rest for cell in row) if in_words else ()
         return set(first).isdisjoint(below)
     if not PATH_WORDS.isdisjoint(words) and not (_MEMBER | _ID | _LABEL).isdisjoint(words):
         return set(first).isdisjoint(cell for row in rest for cell in row)

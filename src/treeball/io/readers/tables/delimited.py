@@ -166,6 +166,8 @@ def relation_of(source: Source, settings: ReadSettings, table: bool) -> Relation
     parsed.tell(relation, note=False)
     if dialect.header is None and len(relation.child) > 1:
         _note_possible_header(relation)
+    if dialect.header is not None and settings.header == "auto" and not settings.columns:
+        _note_header_of_names(relation, (dialect.header[roles.child], dialect.header[roles.parent]))
     return relation
 
 
@@ -225,6 +227,16 @@ def parents_are_ids(rows: Sequence[Sequence[str]]) -> bool:
     defined = {row[0].strip() for row in rows if len(row) > 1}
     referred = {row[1].strip() for row in rows if len(row) > 1} - {"", "0", "-1"}
     return bool(referred) and len(referred & defined) >= 0.9 * len(referred)
+
+
+def _note_header_of_names(relation: Relation, header: tuple[str, str]) -> None:
+    """Say so when a word of the header is a node, too: the first line may be a row."""
+    names = relation.names if isinstance(relation.names, pa.Array) else pa.array(relation.names, pa.string())
+    if pc.any(pc.is_in(names, pa.array(header, pa.string()))).as_py():
+        relation.notes.append(
+            f"the first line ({short(header[0])}, {short(header[1])}) was taken as a header, though its words are "
+            f"names as well; {setting('header', 'no')} reads it as a row"
+        )
 
 
 def _note_possible_header(relation: Relation) -> None:

@@ -212,7 +212,8 @@ def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], setti
             count -= 1
         return count
     below = {cell.strip() for row in rest for cell in row}
-    first = next((i for i in range(count) if _is_row(lines[i], rows[i], width, below)), count)
+    known = None if settings.header == "no" else below
+    first = next((i for i in range(count) if _is_row(lines[i], rows[i], width, known)), count)
     if first < count:
         return first
     last = tuple(cell.strip() for cell in (rows[count - 1][0].lstrip("#"), *rows[count - 1][1:]))
@@ -225,10 +226,15 @@ def _leading_comments(lines: Sequence[str], rows: Sequence[Sequence[str]], setti
     return count
 
 
-def _is_row(line: str, row: Sequence[str], width: int, below: set[str]) -> bool:
-    """Whether a line that begins with ``#`` is a row: it has all columns, and one of its names occurs further down."""
+def _is_row(line: str, row: Sequence[str], width: int, below: set[str] | None) -> bool:
+    """Whether a line that begins with ``#`` is a row: it has all columns, and one of its names occurs further down.
+
+    Without a header, ``below`` is None, all columns are enough.
+    """
     whole = len(row) == width and re.match(r"#(?:[ #]|\Z)", line) is None
-    return whole and any(cell.strip() in below for cell in row if cell.strip() and not is_number(cell))
+    return whole and (
+        below is None or any(cell.strip() in below for cell in row if cell.strip() and not is_number(cell))
+    )
 
 
 def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> list[tuple[int, int]]:
