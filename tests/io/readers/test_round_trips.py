@@ -179,6 +179,11 @@ def test_a_line_of_drawn_marks_alone_makes_no_outline() -> None:
         read("a » b\n│\nc\nd\n".encode())
 
 
+def test_the_slashes_of_an_address_among_names_separate_no_steps() -> None:
+    with pytest.raises(InputError, match="one column"):
+        read(b"x_1\ngid://shop/2\nncbi/3\ngid://shop/2 > y\nx_4\n")
+
+
 def test_a_path_that_was_commented_out_is_listed() -> None:
     report = read(b"# made by hand\n#Food > old\nFood > z\nFood > y\n").report
     assert report is not None

@@ -117,12 +117,18 @@ def mark_of(lines: Sequence[str], settings: ReadSettings, columns: bool = False)
         return given if any(given in line for line in lines) else None
     if len(lines) > 1 and all(ID.match(line) for line in lines) and any(" > " in line for line in lines):
         return " > "
+    addresses = all("://" in line for line in lines)
     for mark in MARKS:
-        if 2 * sum(mark in line for line in lines) >= len(lines) > 0:
+        if 2 * sum(_has_steps(line, mark, addresses) for line in lines) >= len(lines) > 0:
             return mark
     if settings.format == "breadcrumbs":
         return next((mark for mark in MARKS if any(mark in line for line in lines)), None)
     return None
+
+
+def _has_steps(line: str, mark: str, addresses: bool) -> bool:
+    """Whether ``mark`` separates steps in ``line``; unless all lines are addresses, :// belongs to a name."""
+    return mark in line and (addresses or mark != "/" or "://" not in line)
 
 
 def steps_of(line: str, mark: str) -> list[str]:
