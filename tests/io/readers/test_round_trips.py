@@ -93,6 +93,10 @@ FOUND: dict[str, tuple[bytes, Edges]] = {
         b"#a > x\n#a > y\n# b > z\n",
         {("#a > x", "#a"), ("#a > y", "#a"), ("# b > z", "# b")},
     ),
+    "a name with # in a row with a quoted separator": (
+        b'child|parent\nb|"a | c"\n#NEXUS|"a | c"\n',
+        {("b", "a | c"), ("#NEXUS", "a | c")},
+    ),
     "a semicolon in the top of paths between slashes": (
         "Größe Ω; weiß / x\nGröße Ω; weiß / y\n".encode(),
         {("Größe Ω; weiß / x", "Größe Ω; weiß"), ("Größe Ω; weiß / y", "Größe Ω; weiß")},

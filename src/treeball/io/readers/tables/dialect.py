@@ -263,7 +263,10 @@ def comment_spans(data: bytes, separator: str, width: int, quoting: bool) -> lis
             if quotes % 2:
                 continue  # inside of a value
         cells = line.group().strip() if separator == " " else line.group()
-        columns = len(re.findall(mark, cells)) + 1
+        if quoting and b'"' in cells:
+            columns = len(split_rows([cells.decode("utf-8", "replace")], separator, quoting)[0])
+        else:
+            columns = len(re.findall(mark, cells)) + 1
         if columns == width and not re.match(rb"#(?:[ #]|\Z)", line.group()):
             return []
         spans.append(line.span())
