@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from treeball import InputError
-from treeball.io.atomic import atomic_write, require_writable
+from treeball.io.atomic import atomic_write, cannot_write, require_writable
 
 WRITER = """
 import sys
@@ -184,3 +184,13 @@ def test_a_file_system_that_syncs_no_folders_is_written_to_all_the_same(tmp_path
     write(tmp_path / "a.parquet", "unseen")
     assert (tmp_path / "a.parquet").read_text() == "unseen"
     assert steps == ["sync file", "rename"]
+
+
+@pytest.mark.parametrize(("code", "remedy"), [(errno.EFBIG, "ulimit -f"), (errno.ENOSPC, "make room there")])
+def test_a_limit_on_the_size_of_a_file_has_another_remedy_than_a_full_disk(
+    tmp_path: Path, code: int, remedy: str
+) -> None:
+    said = str(cannot_write(tmp_path / "m.parquet", OSError(code, os.strerror(code)), 1_000))
+    assert remedy in said
+    assert ("make room" in said) == (code == errno.ENOSPC)
+    assert "it needs more than 1,000 bytes" in said

@@ -110,9 +110,11 @@ def cannot_write(target: Path, error: OSError, written: int = 0) -> InputError:
     if is_disk_full(error):
         free = shutil.disk_usage(target.parent).free
         needs = f"it needs more than {written:,} bytes, and " if written else ""
+        is_limited = error.errno == errno.EFBIG and written < free
+        remedy = "raise the limit on the size of a file (ulimit -f)" if is_limited else "make room there"
         return DiskFull(
             f"cannot write {str(target)!r}: {reason}; {needs}{free:,} bytes are free on the disk of "
-            f"{str(target.parent)!r}: make room there, or choose another path for the output"
+            f"{str(target.parent)!r}: {remedy}, or choose another path for the output"
         )
     return InputError(f"cannot write {str(target)!r}: {reason}; choose another path for the output")
 
