@@ -158,12 +158,12 @@ def variants() -> dict[str, Variant]:
             found[f"{header}, root {marker}.parquet"] = Variant(words, rows, ending=".parquet")
     for marker in ("NULL", "None", "-", "NA", "-1"):
         for header in ("source,target", "lo,hi"):
-            first, second = header.split(",")
-            rows = with_roots(TREE, marker)
+            words = tuple(header.split(","))
+            edges = with_roots(TREE, marker)
             named = f"{header}, undecided by the header, root {marker}"
             for ending in (".csv", ".parquet") if header == "source,target" else (".parquet",):
-                found[f"{named}{ending}"] = Variant((first, second), rows, ending=ending)
-                found[f"{named}, parent first{ending}"] = Variant((first, second), turned(rows), ending=ending)
+                found[f"{named}{ending}"] = Variant(words, edges, ending=ending)
+                found[f"{named}, parent first{ending}"] = Variant(words, turned(edges), ending=ending)
         found[f"no header, root {marker}.csv"] = Variant(None, with_roots(TREE, marker))
         found[f"no header, parent first, root {marker}.csv"] = Variant(None, turned(with_roots(TREE, marker)))
     found["a node called NA.csv"] = Variant(("source", "target"), [*TREE, ("c40", "NA"), ("c41", "NA")])
