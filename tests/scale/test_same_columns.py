@@ -160,10 +160,10 @@ def variants() -> dict[str, Variant]:
         for header in ("source,target", "lo,hi"):
             words = tuple(header.split(","))
             edges = with_roots(TREE, marker)
-            named = f"{header}, undecided by the header, root {marker}"
+            called = f"{header}, undecided by the header, root {marker}"
             for ending in (".csv", ".parquet") if header == "source,target" else (".parquet",):
-                found[f"{named}{ending}"] = Variant(words, edges, ending=ending)
-                found[f"{named}, parent first{ending}"] = Variant(words, turned(edges), ending=ending)
+                found[f"{called}{ending}"] = Variant(words, edges, ending=ending)
+                found[f"{called}, parent first{ending}"] = Variant(words, turned(edges), ending=ending)
         found[f"no header, root {marker}.csv"] = Variant(None, with_roots(TREE, marker))
         found[f"no header, parent first, root {marker}.csv"] = Variant(None, turned(with_roots(TREE, marker)))
     found["a node called NA.csv"] = Variant(("source", "target"), [*TREE, ("c40", "NA"), ("c41", "NA")])
