@@ -135,3 +135,12 @@ def test_headers_in_other_shapes() -> None:
 def test_numpy_arrays() -> None:
     assert edges_of(read(np.array(sorted(IDS)))) == IDS
     assert edges_of(read(np.array(sorted(ANIMALS)))) == ANIMALS
+
+
+def test_a_separator_inside_of_quotes_does_not_make_the_quotes_names() -> None:
+    rows = '"1"|""|"a|b"\n"2"|"1"|"c"\n"3"|"1"|"d"\n"4"|"2"|"e"\n'
+    hierarchy = read(rows.encode())
+    assert sorted(hierarchy.names) == ["1", "2", "3", "4"]
+    assert hierarchy.report is not None
+    assert hierarchy.report.n_roots == 1
+    assert hierarchy.names.labels_by_name(["1"]) == {"1": "a|b"}

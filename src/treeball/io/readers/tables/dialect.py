@@ -120,7 +120,10 @@ def quotes_enclose(data: bytes, separator: str) -> bool:
     common = separator in ",;"
     ends = [end for end in (data.find(b"\n"), data.find(b"\r")) if end >= 0]
     first_line = data[: min([*ends, _FIRST_LINE])]
-    throughout = len(opening.findall(first_line)) > first_line.count(separator.encode())
+    cell = blanks + rb"\"[^\"]*+(?:\"\"[^\"]*+)*+\"" + blanks
+    # A separator inside of quotes is no end of a value; the first line may be cut off.
+    quoted_cells = re.compile(cell + rb"(?:" + mark + cell + rb")*+").fullmatch(first_line)
+    throughout = quoted_cells is not None or len(opening.findall(first_line)) > first_line.count(separator.encode())
     reasons = True
     position = count = 0
     while (start := opening.search(data, position)) is not None:
