@@ -218,3 +218,8 @@ def test_a_first_row_with_hash_is_no_comment_when_there_is_no_header() -> None:
 def test_one_path_of_a_column_has_no_id_in_front() -> None:
     hierarchy = read(b"sku,category_path\ns1,1 - a | b\n", columns=("category_path",))
     assert edges_of(hierarchy) == {("1 - a | b", "1 - a")}
+
+
+def test_three_colons_between_steps_are_refused() -> None:
+    with pytest.raises(InputError, match=r"path 3: ':::' in 'a::key:::b' leaves open which step the third sign"):
+        read(b"a\na::key:\na::key:::b\na::c\n")

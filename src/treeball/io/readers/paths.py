@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ...errors import InputError
+from ...hierarchy.read_report import short
 from ...hierarchy.repairs import RepairKind
 from .hints import setting
 from .path_tree import PathTree
@@ -51,6 +52,7 @@ def relation_of_paths(
             f"and parent, for instance {setting('columns', 'id,parent')}, or {setting('separator')}"
         )
     mark = mark or " > "
+    _refuse_longer_marks(texts, mark, label)
     with_ids = len(texts) > 1 and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
     tree = PathTree()
     complete: set[int] = set()
@@ -75,6 +77,19 @@ def relation_of_paths(
         for rival in ([] if settings.separator_text is not None else _rivals(texts[:_SAMPLE], mark))
     ]
     return relation
+
+
+def _refuse_longer_marks(texts: Sequence[str], mark: str, label: str) -> None:
+    """Refuse ":::" between steps that "::" separates: its third sign may belong to the step before or behind it."""
+    if len(mark) < 2 or len(set(mark)) > 1:
+        return
+    longer = mark + mark[0]
+    for number, text in enumerate(texts, start=1):
+        if longer in text:
+            raise InputError(
+                f"{label}, path {number}: {longer!r} in {short(text)!r} leaves open which step the third sign belongs "
+                "to; separate the steps by another mark, such as ' > '"
+            )
 
 
 def _rivals(lines: Sequence[str], mark: str) -> list[str]:
