@@ -145,3 +145,23 @@ def test_a_step_below_another_parent_is_a_new_node(tmp_path: Path) -> None:
     assert run(["insert", str(model), str(tmp_path / "new.txt"), "-o", str(tmp_path / "out.parquet")]) == 0
     names = treeball.load(tmp_path / "out.parquet").hierarchy.names
     assert {"Home > Garden > Pans", "Home > Garden > Pans > Woks"} <= set(names)
+
+
+@pytest.mark.parametrize("mark", [" > ", "/", " :: "])
+def test_paths_of_labels_are_the_nodes_that_a_model_names_by_ids(
+    mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cats.csv").write_text("id,parent_id,name\n1,,Home\n2,1,Kitchen\n3,2,Pans\n4,1,Garden\n")
+    paths = [("Home", "Kitchen", "Woks"), ("Home", "garden", "Rakes"), ("Home", "Kitchen", "Pans")]
+    (tmp_path / "new.txt").write_text("".join(mark.join(path) + "\n" for path in paths))
+    model, made = tmp_path / "m.parquet", tmp_path / "made.parquet"
+    assert run(["fit", str(tmp_path / "cats.csv"), "-o", str(model), "--dim", "3"]) == 0
+    assert run(["insert", str(model), str(tmp_path / "new.txt"), "-o", str(made)]) == 0
+    assert "by the labels of its path" in capsys.readouterr().err
+    hierarchy = treeball.load(made).hierarchy
+    assert hierarchy.n_nodes == 6
+    above = {
+        str(name).rpartition(mark.strip())[2].strip(): hierarchy.names.take(hierarchy.parents_of(code))
+        for code, name in enumerate(hierarchy.names)
+    }
+    assert (above["Woks"], above["Rakes"]) == (["2"], ["4"])

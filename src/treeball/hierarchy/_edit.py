@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from . import Hierarchy
+from .loose_names import Meant, log_loosely
 from .names import Names
 
 __all__ = ["Edit", "add_edges", "remove_nodes", "rename_nodes", "reparent_nodes"]
 
 Pairs = list[tuple[Hashable, Hashable]]
+
+
+_PATH_SIGNS = " >/|:»›→=-\\"  # the signs of which marks between the steps of a path are made
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
                 f"(an empty one, 0, -1 or null is none): give it one, such as {names.shown(hierarchy.root)!r}"
             )
     labelled = {} if described is None else described.labels_by_name(described)
+    code |= _old_nodes_by_labels(hierarchy, pairs, code)
     code |= _old_inner_nodes(hierarchy, pairs, {*labelled, *code})
     added: dict[Hashable, int] = {}
     for child, _ in pairs:
@@ -115,6 +120,33 @@ def add_edges(edit: Edit, pairs: Pairs, described: Names | None = None) -> Edit:
         np.concatenate([edit.origin, np.full(len(added), -1)]),
         np.concatenate([edit.loose, np.ones(len(added), np.bool_)]),
     )
+
+
+def _old_nodes_by_labels(hierarchy: Hierarchy, pairs: Pairs, code: Mapping[Hashable, int]) -> dict[Hashable, int]:
+    """Codes of old nodes that are paths in the pairs, while the model names them by ids and has their steps as labels.
+
+    Without this, "Home > Kitchen" would be a second kitchen below the node with the label "Home".
+    """
+    names = hierarchy.names
+    if not names.has_labels:
+        return {}
+    known, found = dict(code), dict[Hashable, int]()
+    paths = {child: parent for child, parent in pairs if isinstance(child, str) and isinstance(parent, str)}
+    for child in sorted(paths, key=len):
+        parent = paths[child]
+        rest = child.removeprefix(parent)
+        step = rest.lstrip(_PATH_SIGNS)
+        if child in known or parent not in known or rest in (child, step) or not step:
+            continue
+        below = [int(one) for one in hierarchy.children_of(known[parent])]
+        shown = [{str(names.labels[one]).casefold(), str(names[one]).casefold()} for one in below]
+        same = [one for one, texts in zip(below, shown, strict=True) if step.casefold() in texts]
+        if len(same) > 1:
+            raise InputError(names.several_nodes(child, same))
+        if same:
+            known[child] = found[child] = same[0]
+            log_loosely(child, names.shown(same[0]), Meant(same, "by the labels of its path"))
+    return found
 
 
 def _old_inner_nodes(hierarchy: Hierarchy, pairs: Pairs, exact: Set[Hashable]) -> dict[Hashable, int]:

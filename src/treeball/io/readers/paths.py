@@ -53,7 +53,9 @@ def relation_of_paths(
         )
     mark = mark or " > "
     _refuse_longer_marks(texts, mark, label)
-    with_ids = len(texts) > 1 and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
+    # What looks like an id may be the name of a top. Several lines tell, and so does a model whose nodes have ids.
+    may_tell = len(texts) > 1 or (settings.keeps_ids and bool(texts))
+    with_ids = may_tell and all(ID.match(text) for text in texts) and not _ids_are_tops(texts, mark)
     tree = PathTree()
     complete: set[int] = set()
     ids: dict[int, str] = {}
