@@ -93,8 +93,9 @@ def test_ctrl_c_at_any_moment_ends_with_130(name: str, folder: Path) -> None:
                 said = process.communicate(timeout=60)[1]
             finally:
                 process.kill()
-        if was_running:
-            assert process.returncode == 130, (share, said)
+        # A run may be faster than the one that was timed, and be ending when the signal comes.
+        is_over = not was_running or (process.returncode == 0 and said.splitlines()[-1:] == ["saved out.parquet"])
+        assert is_over or process.returncode == 130, (share, said)
         assert "Traceback" not in said
         assert "Exception ignored" not in said
         for path in folder.iterdir():
