@@ -31,7 +31,7 @@ _FLAT = 0.55  # more than columns that blanks separate, less than others
 _MAP = 0.7  # more than paths between slashes
 _ITEM = re.compile(r"\s*+-(?: ++\S|\s*+$)")
 _BULLET_WITHIN = re.compile(r" (?:[-*+•◦▪‣]|\d++[.)]) ")
-_FLOW = re.compile(r"[{\[]")
+_FLOW = re.compile(r"[{\[](?![\s\[{]*+\")")  # with a quote at its first name, a text is JSON, if with a fault
 _DIRECTIVE = re.compile(r"%YAML[ \t]++\d")
 
 
