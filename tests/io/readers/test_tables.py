@@ -140,7 +140,7 @@ def test_numpy_arrays() -> None:
 def test_a_separator_inside_of_quotes_does_not_make_the_quotes_names() -> None:
     rows = '"1"|""|"a|b"\n"2"|"1"|"c"\n"3"|"1"|"d"\n"4"|"2"|"e"\n'
     hierarchy = read(rows.encode())
-    assert sorted(hierarchy.names) == ["1", "2", "3", "4"]
+    assert sorted(map(str, hierarchy.names)) == ["1", "2", "3", "4"]
     assert hierarchy.report is not None
     assert hierarchy.report.n_roots == 1
     assert hierarchy.names.labels_by_name(["1"]) == {"1": "a|b"}
