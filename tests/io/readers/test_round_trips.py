@@ -223,3 +223,14 @@ def test_one_path_of_a_column_has_no_id_in_front() -> None:
 def test_three_colons_between_steps_are_refused() -> None:
     with pytest.raises(InputError, match=r"path 3: ':::' in 'a::key:::b' leaves open which step the third sign"):
         read(b"a\na::key:\na::key:::b\na::c\n")
+
+
+def test_a_first_line_that_numbers_levels_is_said_to_be_an_edge() -> None:
+    content = b"L0;L1\ngamma;tau\ngamma;L1\n"
+    assert any("(L0, L1) reads like a header of levels" in note for note in read(content).report.notes)
+    assert edges_of(read(content, header="yes")) == {("gamma > tau", "gamma"), ("gamma > L1", "gamma")}
+
+
+def test_yaml_may_begin_with_an_explicit_key() -> None:
+    content = "? 'a\u2028  b'\n: - dog\n  - cat\nbird: {}\n".encode()
+    assert {child for child, _ in edges_of(read(content))} >= {"dog", "cat"}

@@ -41,7 +41,7 @@ def sniff(sample: Sample, settings: ReadSettings) -> float:
         return 1.0
     lines = [line for line in sample.lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
     first = lines[0].removeprefix("--- ") if lines else ""
-    if not (_KEY.match(first) or _ITEM.match(first) or _FLOW.match(first)):
+    if not (_KEY.match(first) or _ITEM.match(first) or _FLOW.match(first) or first.startswith("? ")):
         return 0.0
     found = _parsed(sample)
     if found.depth > 1 or found.is_flow:

@@ -37,6 +37,7 @@ from .columns import (
     with_name_column,
 )
 from .dialect import Dialect, blanked, comment_spans, guess_dialect, quotes_enclose, refuse_width
+from .levels import level_columns
 from .pairs import as_weights, relation_of_columns
 
 _BYTES_PER_CELL = 5
@@ -240,17 +241,19 @@ def _note_header_of_names(relation: Relation, header: tuple[str, str]) -> None:
 
 
 def _note_possible_header(relation: Relation) -> None:
-    """Say so when the first line is tied to nothing else: it may be a header with words unknown here."""
+    """Say so if the first line may be a header: it is tied to nothing else, or its words number levels."""
     first = (int(relation.child[0]), int(relation.parent[0]))
     if min(first) < 0 or relation.line(0) is None:
         return
     others = (relation.child[1:], relation.parent[1:])
-    if not any((side == code).any() for side in others for code in first):
-        one, two = (short(relation.names[code]) for code in first)
-        relation.notes.append(
-            f"line {relation.line(0)} ({one}, {two}) is tied to no other line: if it is a header, say "
-            f"{setting('header', 'yes')}"
-        )
+    is_tied = any((side == code).any() for side in others for code in first)
+    one, two = (short(relation.names[code]) for code in first)
+    if is_tied and level_columns((one, two)) is None:
+        return
+    why = "reads like a header of levels" if is_tied else "is tied to no other line"
+    relation.notes.append(
+        f"line {relation.line(0)} ({one}, {two}) {why}: if it is a header, say {setting('header', 'yes')}"
+    )
 
 
 def _read_csv(data: bytes, dialect: Dialect, names: list[str], handler: Callable[[Any], str]) -> pa.Table:
