@@ -171,8 +171,10 @@ class Workshop:
             arguments = command.arguments + (" --resume" if command.resumes else "")
             done = wait(self.start(arguments, place)) == 0 and self._state(command, place) == "new"
             outcome = "resumable" if done else "LOST"
+        # Two writers share standard error: the sentence of one that is refused may stand before the lines of the other.
         last = (said.splitlines() or [""])[-1]
-        is_said = code in (0, -signal.SIGKILL) or last.startswith("treeball: ")
+        is_refused = "treeball: " in said if either else last.startswith("treeball: ")
+        is_said = code in (0, -signal.SIGKILL) or is_refused
         if "Traceback" in said or not is_said or (code == 0 and outcome != "new" and not either):
             outcome = "LOST"
         self.counts[fault, command.name, outcome] += 1
