@@ -37,7 +37,7 @@ def _leave(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError, AttributeError):  # closed, or nobody reads it
+        except (OSError, ValueError, AttributeError):  # the stream is closed, or its reader has gone
             code = code or 1
     os._exit(code)
 

@@ -146,7 +146,7 @@ def _end_interrupted() -> NoReturn:
 
 
 def _code_of(error: BaseException) -> int:
-    """Say what was wrong in one sentence; returns the exit code. What nobody foresaw is raised again."""
+    """Say what was wrong in one sentence; returns the exit code. An error of any other kind is raised again."""
     match error:
         case CycloptsError():
             return _complain(f"{error}  (treeball --help lists commands and options)", 2)

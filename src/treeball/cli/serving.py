@@ -27,7 +27,7 @@ def serve_until_ctrl_c(
     def look() -> None:
         if hang_ups and reload is not None:
             hang_ups.clear()
-            with suppress(OSError):  # nobody reads what is said
+            with suppress(OSError):  # the reader of standard error has gone
                 say(reload())
 
     try:

@@ -20,7 +20,7 @@ __all__ = ["Edit", "add_edges", "remove_nodes", "rename_nodes", "reparent_nodes"
 Pairs = list[tuple[Hashable, Hashable]]
 
 
-_PATH_SIGNS = " >/|:»›→=-\\"  # the signs of which marks between the steps of a path are made
+_PATH_SIGNS = " >/|:»›→=-\\"  # signs between the steps of a path
 
 
 @dataclass(frozen=True)

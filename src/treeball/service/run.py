@@ -101,7 +101,7 @@ def _serve(
     async def look() -> None:
         said = layouts.look()
         if said:
-            with suppress(OSError):  # nobody reads what is said
+            with suppress(OSError):  # the reader of standard error has gone
                 say(said)
         await app.refresh()
 

@@ -100,7 +100,7 @@ class Terms:
     def take_mergers(self, described: Set[str]) -> int:
         """Tell terms from what is left of merged ones; -> how many terms only list alternative ids, and are none.
 
-        ``described`` are the terms of which more than ids is said. A term without a label whose id is an alternative
+        ``described`` are the terms that have more than ids. A term without a label whose id is an alternative
         one of another term is obsolete: it was merged with that term.
         """
         for other in self._alternatives:

@@ -50,7 +50,7 @@ def read(source: Source, settings: ReadSettings) -> Relation:
     terms, other, stanzas = Terms(settings), Counter[str](), Counter[str]()
     repeated: list[str] = []
     stanza, opened, term = "", 0, ""
-    described: set[str] = set()  # terms of which more than ids is said
+    described: set[str] = set()  # terms that have more than ids
     for number, line in watched(_logical_lines(source.text)):
         heading = _HEADING.fullmatch(line)
         if heading is not None:

@@ -97,7 +97,7 @@ class Shape:
             self._refuse_if_auto(f"what stands below {self._trail(key)} {what} a key for children, unlike the others")
 
     def require_edges(self) -> None:
-        """Refuse names of which none is below another: a list of things is no hierarchy."""
+        """Refuse names if none is below another: a flat list is no hierarchy."""
         number = len(self._entries.names)
         if number > 1 and not self._insisted and not self._entries.are_nested:
             raise InputError(
